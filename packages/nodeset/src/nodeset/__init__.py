@@ -1,0 +1,46 @@
+"""The contract between Wayfare and the author of a nodeset: all that a nodeset's interpreter needs.
+
+Knows nothing of graphs, runs or workers; runs on Python 3.8 and newer.
+"""
+
+from nodeset.context import BatchContext, Context, EpisodeContext
+from nodeset.contract import (
+    Action,
+    BaseCanvasNode,
+    BaseController,
+    BaseNodeSet,
+    Deployment,
+    Episode,
+    Field,
+)
+from nodeset.errors import (
+    AuthorError,
+    ContractError,
+    NodeSetError,
+    PortError,
+    UnknownToolError,
+    WireError,
+)
+from nodeset.ports import PortDef
+
+__all__ = [
+    "Action",
+    "AuthorError",
+    "BaseCanvasNode",
+    "BaseController",
+    "BaseNodeSet",
+    "BatchContext",
+    "Context",
+    "ContractError",
+    "Deployment",
+    "Episode",
+    "EpisodeContext",
+    "Field",
+    "NodeSetError",
+    "PortDef",
+    "PortError",
+    "UnknownToolError",
+    "WireError",
+]
+
+__version__ = "0.1.0"

@@ -1,0 +1,102 @@
+"""The errors of the author's contract, and their form on the wire.
+
+Knows nothing of who shows them: a command prints the message, a run records the payload.
+"""
+
+from __future__ import annotations
+
+import traceback as traceback_module
+from typing import Any, Dict, Mapping, Optional, Type
+
+
+class NodeSetError(Exception):
+    """Base of every error that this package raises on purpose."""
+
+    kind = "nodeset"
+
+
+class ContractError(NodeSetError):
+    """A nodeset's file or class breaks the contract; raised when it is read or loaded."""
+
+    kind = "contract"
+
+
+class PortError(NodeSetError):
+    """A value at a port is not what the port declares."""
+
+    kind = "port"
+
+
+class WireError(NodeSetError):
+    """A frame is malformed or out of bounds, or a value cannot cross between processes."""
+
+    kind = "wire"
+
+
+class UnknownToolError(NodeSetError):
+    """A call names a tool that the nodeset does not have."""
+
+    kind = "unknown_tool"
+
+
+class AuthorError(NodeSetError):
+    """The author's code raised, or returned something that its declaration rules out.
+
+    `type_name` is the class of the author's exception, `traceback_text` its traceback as text.
+    """
+
+    kind = "author"
+
+    def __init__(self, message: str, type_name: str = "", traceback_text: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.type_name = type_name or type(self).__name__
+        self.traceback_text = traceback_text
+
+    @classmethod
+    def wrap(cls, error: BaseException, where: str, *, skip_frames: int = 0) -> AuthorError:
+        """Return `error`, raised by author code at `where`, with its traceback as text.
+
+        `skip_frames` leaves out that many outermost frames: those of the framework.
+        """
+        trace = error.__traceback__
+        for _ in range(skip_frames):
+            if trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+        text = "".join(traceback_module.format_exception(type(error), error, trace))
+        name = type(error).__name__
+        return cls(f"{where} raised {name}: {error}", name, text)
+
+
+_KINDS: Dict[str, Type[NodeSetError]] = {
+    cls.kind: cls
+    for cls in (NodeSetError, ContractError, PortError, WireError, UnknownToolError)
+}
+
+
+def to_payload(error: BaseException) -> Dict[str, Any]:
+    """Return `error` as passive data: `kind`, `type`, `message` and `traceback`."""
+    kind: Optional[str] = error.kind if isinstance(error, NodeSetError) else None
+    if isinstance(error, AuthorError):
+        return {
+            "kind": "author",
+            "type": error.type_name,
+            "message": error.message,
+            "traceback": error.traceback_text,
+        }
+    return {
+        "kind": kind or "nodeset",
+        "type": type(error).__name__,
+        "message": str(error),
+        "traceback": "",
+    }
+
+
+def from_payload(payload: Mapping[str, Any]) -> NodeSetError:
+    """Return the error that `to_payload` described; an unknown kind becomes a `NodeSetError`."""
+    message = str(payload.get("message", ""))
+    if payload.get("kind") == "author":
+        return AuthorError(
+            message, str(payload.get("type", "")), str(payload.get("traceback", ""))
+        )
+    return _KINDS.get(str(payload.get("kind")), NodeSetError)(message)

@@ -1,0 +1,125 @@
+"""Describe a loaded nodeset as passive data: tools, ports, metadata, versions.
+
+Knows nothing of who asks; initializes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import sys
+from dataclasses import asdict
+from typing import Any, Dict, List, Optional
+
+import numpy
+
+from nodeset.contract import BaseCanvasNode, BaseController, Episode
+from nodeset.errors import AuthorError, ContractError
+from nodeset.loading import LoadedNodeSet
+from nodeset.ports import PortDef, accept
+
+
+def build_manifest(loaded: LoadedNodeSet) -> Dict[str, Any]:
+    """Return what graphs, runs and people need to know of a nodeset, without initializing it."""
+    declaration = loaded.declaration
+    sources = loaded.source_files
+    joined = "\n".join(f"{path} {digest}" for path, digest in sorted(sources.items()))
+    return {
+        "name": declaration.name,
+        "class_name": declaration.class_name,
+        "description": declaration.description,
+        "file": str(declaration.path),
+        "parallelism": declaration.parallelism,
+        "python": platform.python_version(),
+        "packages": _packages(),
+        "source_files": sources,
+        "source_hash": hashlib.sha256(joined.encode("utf-8")).hexdigest(),
+        "default_config": dict(type(loaded.nodeset).default_config),
+        "config": dict(loaded.nodeset.config),
+        "tools": [describe_tool(short, tool) for short, tool in loaded.tools.items()],
+        "controller": _describe_controller(loaded.controller),
+        "metadata": loaded.metadata,
+    }
+
+
+def describe_tool(short: str, tool: BaseCanvasNode) -> Dict[str, Any]:
+    """Return one tool's part of the manifest."""
+    return {
+        "name": short,
+        "node_type": tool.node_type,
+        "display_name": tool.display_name or short,
+        "description": tool.description or (type(tool).__doc__ or "").strip().split("\n")[0],
+        "category": tool.category,
+        "batched": tool.batched,
+        "batch_dim": tool.batch_dim,
+        "max_batch": tool.max_batch,
+        "pad_batch": tool.pad_batch,
+        "batch_tolerance": float(tool.batch_tolerance),
+        "default_config": dict(tool.default_config),
+        "inputs": [asdict(port) for port in tool.input_ports],
+        "outputs": [asdict(port) for port in tool.output_ports],
+    }
+
+
+def list_episodes(loaded: LoadedNodeSet, split: str) -> List[Dict[str, Any]]:
+    """Return the episodes of `split` as passive data, in the author's order.
+
+    Raises ContractError where an episode is none, has no text id, or (scene_id, id) repeats.
+    """
+    name = loaded.declaration.name
+    splits = (loaded.metadata or {}).get("splits", [])
+    if split not in splits:
+        raise ContractError(f"nodeset {name!r} has no split {split!r}; it has: {', '.join(splits)}")
+    try:
+        episodes = list(loaded.nodeset.get_episodes(split))
+    except Exception as error:
+        raise AuthorError.wrap(error, f"{name}.get_episodes({split!r})", skip_frames=1) from error
+    seen: Dict[Any, int] = {}
+    rows = []
+    for index, episode in enumerate(episodes):
+        where = f"nodeset {name!r}, split {split!r}, episode {index}"
+        rows.append(_describe_episode(episode, where))
+        first = seen.setdefault((episode.scene_id, episode.id), index)
+        if first != index:
+            raise ContractError(
+                f"{where} repeats id {episode.id!r} in scene {episode.scene_id!r} of episode "
+                f"{first}; an id must be unique within its scene and split."
+            )
+    return rows
+
+
+def _describe_episode(episode: Any, where: str) -> Dict[str, Any]:
+    if not isinstance(episode, Episode):
+        raise ContractError(f"{where} is {episode!r}; it must be a nodeset.Episode.")
+    for key in ("id", "scene_id", "group"):
+        if not isinstance(getattr(episode, key), str):
+            value = getattr(episode, key)
+            raise ContractError(f"{where} has {key}={value!r}; it must be text.")
+    budget = episode.step_budget
+    if budget is not None and (not isinstance(budget, int) or isinstance(budget, bool)):
+        raise ContractError(f"{where} has step_budget={budget!r}; it must be a whole number.")
+    return {
+        "id": episode.id,
+        "scene_id": episode.scene_id,
+        "group": episode.group,
+        "step_budget": budget,
+        "info": accept(PortDef("info", "JSON"), dict(episode.info), where),
+    }
+
+
+def _describe_controller(controller: Optional[BaseController]) -> Optional[Dict[str, Any]]:
+    if controller is None:
+        return None
+    return {
+        "fields": [asdict(field) for field in controller.fields],
+        "actions": [asdict(action) for action in controller.actions],
+    }
+
+
+def _packages() -> Dict[str, str]:
+    versions = {"numpy": numpy.__version__}
+    for name, module in sorted(sys.modules.items()):
+        version = getattr(module, "__version__", None)
+        if "." not in name and isinstance(version, str) and not name.startswith("_"):
+            versions[name] = version
+    return versions

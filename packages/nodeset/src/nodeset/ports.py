@@ -1,0 +1,312 @@
+"""Typed ports: which values each wire type takes, and which edges fit.
+
+Knows nothing of tools, graphs or transport; batches are checked row by row.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
+
+import numpy as np
+
+from nodeset.errors import PortError
+
+WIRE_TYPES = (
+    "IMAGE",
+    "DEPTH",
+    "POSE",
+    "ACTION",
+    "INT",
+    "FLOAT",
+    "BOOL",
+    "TEXT",
+    "ARRAY",
+    "METRICS",
+    "JSON",
+    "ANY",
+)
+STACKED = frozenset({"IMAGE", "DEPTH", "POSE", "ARRAY"})
+"""The types that reach a batched tool stacked on a leading axis; ACTION too if it is an array."""
+MAX_DEPTH = 64
+_INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
+
+
+@dataclass(frozen=True)
+class PortDef:
+    """One port of a tool.
+
+    `wire_type` is one of `WIRE_TYPES` or `LIST[T]`. An optional input may be unwired or absent;
+    an optional output may be left out. A volatile port (a time, a process id) enters no digest.
+    """
+
+    name: str
+    wire_type: str
+    description: str = ""
+    optional: bool = False
+    volatile: bool = False
+
+
+def parse_wire_type(text: str) -> Tuple[str, Optional[str]]:
+    """Return (`LIST`, element) for `LIST[T]`, else (`text`, None); raises ValueError."""
+    if text in WIRE_TYPES:
+        return text, None
+    if isinstance(text, str) and text.startswith("LIST[") and text.endswith("]"):
+        inner = text[5:-1]
+        parse_wire_type(inner)
+        return "LIST", inner
+    raise ValueError(
+        f"wire type {text!r} is unknown; it must be one of {', '.join(WIRE_TYPES)} or LIST[T]"
+    )
+
+
+_WIDENS: Dict[str, Tuple[str, ...]] = {
+    "INT": ("FLOAT", "ACTION", "JSON"),
+    "FLOAT": ("ACTION", "JSON"),
+    "BOOL": ("JSON",),
+    "TEXT": ("ACTION", "JSON"),
+    "METRICS": ("JSON",),
+    "JSON": ("ACTION",),
+    "ARRAY": ("ACTION",),
+    "IMAGE": ("ARRAY",),
+    "DEPTH": ("ARRAY",),
+    "POSE": ("ARRAY", "ACTION"),
+    "ACTION": (),
+}
+_PASSIVE = frozenset({"INT", "FLOAT", "BOOL", "TEXT", "METRICS", "JSON"})
+
+
+def is_compatible(source: str, target: str) -> bool:
+    """Say whether an output of type `source` may feed an input of type `target`.
+
+    `ANY` fits everything (the value is checked when it arrives); otherwise a type fits itself and
+    what it is a special case of: INT a FLOAT, IMAGE an ARRAY, text or numbers a JSON.
+    """
+    if source == target or "ANY" in (source, target):
+        return True
+    source_kind, source_inner = parse_wire_type(source)
+    target_kind, target_inner = parse_wire_type(target)
+    if source_inner is not None and target_inner is not None:
+        return is_compatible(source_inner, target_inner)
+    if source_inner is not None:
+        return target == "JSON" and _is_passive(source_inner)
+    return target_inner is None and target_kind in _WIDENS[source_kind]
+
+
+def _is_passive(wire_type: str) -> bool:
+    kind, inner = parse_wire_type(wire_type)
+    return _is_passive(inner) if inner is not None else kind in _PASSIVE
+
+
+def accept(port: PortDef, value: Any, where: str) -> Any:
+    """Return `value` as `port` passes it on; raises PortError naming `where`, port, got and due.
+
+    Tuples become lists, NumPy scalars Python's, arrays contiguous. `where` names the tool and the
+    side, such as `env_line__step output`. Called where values enter and leave a tool.
+    """
+    try:
+        return _accept(port.wire_type, value)
+    except _MismatchError as error:
+        raise PortError(
+            f"{where} {port.name!r} ({port.wire_type}): got {describe(error.value)}, "
+            f"due {error.due}{error.at}"
+        ) from None
+
+
+class _MismatchError(Exception):
+    def __init__(self, value: Any, due: str, at: str = "") -> None:
+        super().__init__(due)
+        self.value, self.due, self.at = value, due, at
+
+
+def describe(value: Any) -> str:
+    """Return a short text for a value in an error: type, and shape and dtype or the value."""
+    if isinstance(value, np.ndarray):
+        return f"ndarray of shape {value.shape} and dtype {value.dtype}"
+    text = repr(value)
+    return f"{type(value).__name__} {text if len(text) <= 80 else text[:77] + '...'}"
+
+
+def _accept(wire_type: str, value: Any) -> Any:
+    kind, inner = parse_wire_type(wire_type)
+    if inner is not None:
+        return _accept_list(inner, value)
+    return _ACCEPTORS[kind](value)
+
+
+def _accept_list(inner: str, value: Any) -> Any:
+    if not isinstance(value, (list, tuple)):
+        raise _MismatchError(value, f"a list of {inner}")
+    items = []
+    for index, item in enumerate(value):
+        try:
+            items.append(_accept(inner, item))
+        except _MismatchError as error:
+            raise _MismatchError(error.value, error.due, f" at [{index}]{error.at}") from None
+    return items
+
+
+def _array(value: Any, due: str) -> Any:
+    if not isinstance(value, np.ndarray):
+        raise _MismatchError(value, due)
+    if value.dtype.hasobject or value.dtype.names is not None:
+        raise _MismatchError(value, f"{due} (object and structured dtypes cannot cross)")
+    return value if value.flags.c_contiguous else np.ascontiguousarray(value)
+
+
+def _shaped(value: Any, due: str, dtype: type, shape: Sequence[Optional[int]]) -> Any:
+    array = _array(value, due)
+    fits = array.ndim == len(shape) and all(
+        want is None or want == have for want, have in zip(shape, array.shape)
+    )
+    if array.dtype != np.dtype(dtype) or not fits:
+        raise _MismatchError(value, due)
+    return array
+
+
+def _image(value: Any) -> Any:
+    return _shaped(value, "an array of shape (H, W, 3) and dtype uint8", np.uint8, (None, None, 3))
+
+
+def _depth(value: Any) -> Any:
+    due = "an array of shape (H, W) and dtype float32, in metres"
+    return _shaped(value, due, np.float32, (None, None))
+
+
+def _pose(value: Any) -> Any:
+    due = "an array of shape (7,) and dtype float64: x y z in metres, quaternion x y z w"
+    return _shaped(value, due, np.float64, (7,))
+
+
+def _any_array(value: Any) -> Any:
+    return _array(value, "a NumPy array")
+
+
+def _int(value: Any) -> int:
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise _MismatchError(value, "an integer")
+    if not _INT_MIN <= int(value) <= _INT_MAX:
+        raise _MismatchError(value, "an integer that fits in 64 bits")
+    return int(value)
+
+
+def _float(value: Any) -> float:
+    numbers = (int, float, np.integer, np.floating)
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers):
+        raise _MismatchError(value, "a number")
+    return float(value)
+
+
+def _bool(value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise _MismatchError(value, "True or False")
+    return bool(value)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise _MismatchError(value, "text")
+    return str(value)
+
+
+def _metric(value: Any) -> Any:
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (int, float, np.integer, np.floating)):
+        return plain_scalar(value)
+    if isinstance(value, Mapping) and list(value) == ["undefined"]:
+        return {"undefined": _text(value["undefined"])}
+    raise _MismatchError(value, 'a number, a boolean or {"undefined": reason}')
+
+
+def _metrics(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        raise _MismatchError(value, "a dict of metric names to numbers or booleans")
+    result = {}
+    for name, number in value.items():
+        if not isinstance(name, str):
+            raise _MismatchError(name, "metric names that are text")
+        try:
+            result[name] = _metric(number)
+        except _MismatchError as error:
+            raise _MismatchError(error.value, error.due, f" at [{name!r}]") from None
+    return result
+
+
+def plain_scalar(value: Any) -> Any:
+    """Return a NumPy scalar as Python's; anything else unchanged."""
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _passive(value: Any, arrays: bool, at: str = "", depth: int = 0) -> Any:
+    if depth > MAX_DEPTH:
+        raise _MismatchError("...", f"at most {MAX_DEPTH} levels of nesting", f" at {at[:60]}")
+    if value is None or isinstance(value, (str, bool, bytes)):
+        return _passive_atom(value, arrays, at)
+    if isinstance(value, np.generic):
+        return _passive(_unwrapped(value, at), arrays, at, depth)
+    if isinstance(value, int):
+        return _int(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, (list, tuple)):
+        items = enumerate(value)
+        return [_passive(item, arrays, f"{at}[{i}]", depth + 1) for i, item in items]
+    if isinstance(value, Mapping):
+        return _passive_dict(value, arrays, at, depth)
+    if arrays and isinstance(value, np.ndarray):
+        return _array(value, "passive data")
+    due = "numbers, text, lists and dicts" + (", bytes and arrays" if arrays else "")
+    raise _MismatchError(value, f"passive data: {due}", f" at {at}" if at else "")
+
+
+def _passive_atom(value: Any, arrays: bool, at: str) -> Any:
+    if isinstance(value, bytes) and not arrays:
+        raise _MismatchError(value, "JSON data, which has no bytes", f" at {at}" if at else "")
+    return str(value) if isinstance(value, str) else value
+
+
+def _unwrapped(value: Any, at: str) -> Any:
+    plain = value.item()
+    if isinstance(plain, np.generic) or isinstance(plain, complex):
+        raise _MismatchError(value, "passive data", f" at {at}" if at else "")
+    return plain
+
+
+def _passive_dict(value: Mapping[Any, Any], arrays: bool, at: str, depth: int) -> Dict[str, Any]:
+    result = {}
+    for key, item in value.items():
+        if not isinstance(key, str):
+            raise _MismatchError(key, "dict keys that are text", f" at {at}" if at else "")
+        result[str(key)] = _passive(item, arrays, f"{at}[{key!r}]", depth + 1)
+    return result
+
+
+def _json(value: Any) -> Any:
+    return _passive(value, arrays=False)
+
+
+def _any(value: Any) -> Any:
+    return _passive(value, arrays=True)
+
+
+_ACCEPTORS: Dict[str, Callable[[Any], Any]] = {
+    "IMAGE": _image,
+    "DEPTH": _depth,
+    "POSE": _pose,
+    "ACTION": _any,
+    "INT": _int,
+    "FLOAT": _float,
+    "BOOL": _bool,
+    "TEXT": _text,
+    "ARRAY": _any_array,
+    "METRICS": _metrics,
+    "JSON": _json,
+    "ANY": _any,
+}
+
+
+def is_finite_number(value: Any) -> bool:
+    """Say whether a metric's value is a boolean or a finite number."""
+    return isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value))
