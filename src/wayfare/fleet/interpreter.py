@@ -1,0 +1,227 @@
+"""Find the Python that a nodeset asks for and prepare the environment that its copies start in.
+
+Knows nothing of how a copy is started or called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wayfare.fleet.errors import InterpreterError
+
+REQUIRED_PACKAGES = ("numpy", "msgpack", "xxhash")
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+)
+PROBE_SECONDS = 60.0
+_VERSION = re.compile(r"\d+(\.\d+){1,2}")
+_PRINT_VERSION = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
+_PROBE = """
+import importlib, json, sys
+missing = []
+for name in sys.argv[1:]:
+    try:
+        importlib.import_module(name)
+    except ImportError:
+        missing.append(name)
+print(json.dumps({"version": "%d.%d.%d" % sys.version_info[:3], "missing": missing}))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreter:
+    """A Python that can host a nodeset."""
+
+    path: Path
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class InterpreterSearch:
+    """Where interpreters are looked for."""
+
+    pythons: str = ""
+    """Folders between path separators: interpreters, `bin` folders or installations."""
+    path: str = ""
+    home: Path = Path("/nonexistent")
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> InterpreterSearch:
+        """Return the search that these environment variables describe."""
+        return cls(
+            pythons=environment.get("WAYFARE_PYTHONS", ""),
+            path=environment.get("PATH", ""),
+            home=Path(environment.get("HOME", "/nonexistent")),
+        )
+
+
+async def find_interpreter(python: str | None, search: InterpreterSearch) -> Interpreter:
+    """Return the interpreter behind `Deployment.python`, checked for what `nodeset` needs.
+
+    Raises InterpreterError when there is none or when it lacks a package.
+    """
+    path = await _locate(python, search)
+    answer = await _probe(path)
+    missing = answer["missing"]
+    if missing:
+        raise InterpreterError(
+            f"the interpreter {str(path)!r} (Python {answer['version']}) lacks "
+            f"{', '.join(map(repr, missing))}; bring it with:"
+            f" {path} -m pip install {' '.join(missing)}"
+        )
+    return Interpreter(path, str(answer["version"]))
+
+
+async def _locate(python: str | None, search: InterpreterSearch) -> Path:
+    if python is None:
+        return Path(sys.executable)
+    if python.startswith("conda:"):
+        return _find_conda(python.removeprefix("conda:"), search)
+    if _VERSION.fullmatch(python):
+        found = await _find_version(python, search) or await _ask_uv(python, search)
+        if found is None:
+            raise InterpreterError(
+                f"no Python {python} found: looked in WAYFARE_PYTHONS ({search.pythons!r}), PATH "
+                f"and uv. Put the folder that holds it into WAYFARE_PYTHONS, or run: "
+                f"uv python install {python}"
+            )
+        return found
+    return _check_path(python, search)
+
+
+def _check_path(python: str, search: InterpreterSearch) -> Path:
+    path = search.home / python[2:] if python.startswith("~/") else Path(python)
+    if not os.access(path, os.X_OK) or path.is_dir():
+        raise InterpreterError(
+            f"the interpreter {python!r} is no executable file; deployment.python is a path, "
+            f"a version such as '3.8', or 'conda:NAME'."
+        )
+    return path.absolute()
+
+
+async def _find_version(version: str, search: InterpreterSearch) -> Path | None:
+    folders = [Path(entry) for entry in search.pythons.split(os.pathsep) if entry]
+    candidates = [path for folder in folders for path in _list_pythons(folder, version)]
+    minor = ".".join(version.split(".")[:2])
+    found = shutil.which(f"python{minor}", path=search.path) if search.path else None
+    if found is not None:
+        candidates.append(Path(found))
+    for path in candidates:
+        if await _has_version(path, version):
+            return path
+    return None
+
+
+def _list_pythons(folder: Path, version: str) -> list[Path]:
+    """Return what may be the version under a folder: itself, its `bin`, or an installation's."""
+    name = "python" + ".".join(version.split(".")[:2])
+    places = [folder, folder / "bin", *sorted(folder.glob("*/bin"), reverse=True)]
+    return [place / name for place in places if os.access(place / name, os.X_OK)]
+
+
+async def _has_version(path: Path, version: str) -> bool:
+    """Ask the interpreter itself: a shim on PATH may stand for a version that is not there."""
+    status, output = await _run([str(path), "-c", _PRINT_VERSION])
+    return status == 0 and f"{output.strip()}.".startswith(f"{version}.")
+
+
+async def _ask_uv(version: str, search: InterpreterSearch) -> Path | None:
+    uv = shutil.which("uv", path=search.path) if search.path else None
+    if uv is None:
+        return None
+    status, output = await _run([uv, "python", "find", "--no-project", version])
+    return Path(output.strip()) if status == 0 and output.strip() else None
+
+
+def _find_conda(name: str, search: InterpreterSearch) -> Path:
+    for folder in _list_conda_folders(search):
+        path = folder / name / "bin" / "python"
+        if os.access(path, os.X_OK):
+            return path
+    looked = ", ".join(map(str, _list_conda_folders(search)))
+    raise InterpreterError(f"no conda environment {name!r} found; looked in: {looked}.")
+
+
+def _list_conda_folders(search: InterpreterSearch) -> list[Path]:
+    folders = [
+        search.home / base / "envs"
+        for base in (".conda", "miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba")
+    ]
+    conda = shutil.which("conda", path=search.path) if search.path else None
+    if conda is not None:  # …/condabin/conda or …/bin/conda
+        folders.insert(0, Path(conda).resolve().parent.parent / "envs")
+    return folders
+
+
+async def _probe(path: Path) -> dict[str, list[str] | str]:
+    status, output = await _run([str(path), "-c", _PROBE, *REQUIRED_PACKAGES])
+    try:
+        answer: dict[str, list[str] | str] = json.loads(output.splitlines()[-1])
+    except (ValueError, IndexError) as error:
+        raise InterpreterError(
+            f"the interpreter {str(path)!r} does not run (status {status}): {output.strip()!r}"
+        ) from error
+    return answer
+
+
+async def _run(argv: Sequence[str]) -> tuple[int, str]:
+    """Return status and output of a short command; a PATH entry that lies ends it by deadline."""
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        async with asyncio.timeout(PROBE_SECONDS):
+            output, _ = await process.communicate()
+    except TimeoutError as error:
+        raise InterpreterError(
+            f"{argv[0]!r} did not answer within {PROBE_SECONDS} s; it was to say which packages "
+            f"it has."
+        ) from error
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return process.returncode or 0, output.decode(errors="replace")
+
+
+def link_nodeset(folder: Path, package: Path) -> Path:
+    """Return a folder that holds nothing but a link to the installed `nodeset` package.
+
+    It goes on a foreign interpreter's path, whose own packages stay what they are: the folder that
+    holds `nodeset` here holds everything else of this interpreter too.
+    """
+    folder.mkdir(mode=0o700, exist_ok=True)
+    link = folder / "nodeset"
+    if not link.is_symlink():
+        link.symlink_to(package, target_is_directory=True)
+    return folder
+
+
+def build_environment(
+    base: Mapping[str, str],
+    *,
+    nodeset_folder: Path,
+    deployment_env: Mapping[str, str],
+    threads: int | None,
+) -> dict[str, str]:
+    """Return the variables that a copy starts with; `threads` None: all cores."""
+    count = str(threads if threads is not None else os.cpu_count() or 1)
+    environment = {**base, **dict.fromkeys(THREAD_VARIABLES, count), **deployment_env}
+    path = environment.get("PYTHONPATH")
+    folders = [str(nodeset_folder), *([path] if path else [])]
+    environment["PYTHONPATH"] = os.pathsep.join(folders)
+    return environment
