@@ -1,0 +1,127 @@
+"""The keeper with real processes: nothing outlives the main process."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from wayfare.fleet.errors import FleetSetupError
+from wayfare.fleet.keeper_client import Keeper
+
+DOUBLE_FORK = """
+import os, pathlib, sys, time
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        pathlib.Path(sys.argv[1]).write_text(str(os.getpid()))
+        time.sleep(600)
+    os._exit(0)
+time.sleep(600)
+"""
+MAIN = """
+import asyncio, os, pathlib, sys
+from wayfare.fleet.keeper_client import Keeper
+
+async def main(folder):
+    async with Keeper(folder / "runtime") as keeper:
+        child = [sys.executable, "-c", sys.argv[2], str(folder / "grandchild")]
+        spawned = await keeper.spawn(child, env=os.environ, cwd=folder, log=folder / "log")
+        (folder / "pids").write_text(f"{keeper.pid} {spawned.pid}")
+        await asyncio.sleep(600)
+
+asyncio.run(main(pathlib.Path(sys.argv[1])))
+"""
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
+        return False
+
+
+def wait_until(claim, seconds: float = 20.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not claim():
+        assert time.monotonic() < deadline, "did not happen in time"
+        time.sleep(0.01)
+
+
+def read_number(path: Path) -> int | None:
+    return int(path.read_text()) if path.exists() and path.read_text() else None
+
+
+async def spawn(keeper: Keeper, folder: Path, *argv: str):
+    return await keeper.spawn(argv, env=os.environ, cwd=folder, log=folder / "log")
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_a_double_forked_child_ends_when_the_main_process_is_killed(tmp_path, number):
+    (tmp_path / "runtime").mkdir()
+    main = subprocess.Popen(
+        [sys.executable, "-c", MAIN, tmp_path, DOUBLE_FORK], stderr=subprocess.DEVNULL
+    )
+    wait_until((tmp_path / "pids").exists)
+    wait_until(lambda: read_number(tmp_path / "grandchild"))
+    pids = [*map(int, (tmp_path / "pids").read_text().split())]
+    pids.append(read_number(tmp_path / "grandchild"))
+    assert all(map(is_running, pids))
+    main.send_signal(number)
+    main.wait(20)
+    wait_until(lambda: not any(map(is_running, pids)))
+    wait_until(lambda: not (tmp_path / "runtime").exists())
+
+
+async def test_leaving_the_keeper_ends_what_it_started(tmp_path):
+    async with Keeper(tmp_path / "runtime") as keeper:
+        spawned = await spawn(keeper, tmp_path, "sleep", "600")
+        assert is_running(spawned.pid)
+    assert not is_running(spawned.pid)
+    assert await spawned.exited == -signal.SIGKILL
+
+
+async def test_an_exit_is_told_with_its_status(tmp_path):
+    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(20):
+        spawned = await spawn(keeper, tmp_path, "sh", "-c", "echo out; echo err >&2; exit 7")
+        assert await spawned.exited == 7
+        assert (tmp_path / "log").read_text() == "out\nerr\n"
+
+
+async def test_a_killed_process_is_told_by_its_signal(tmp_path):
+    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(20):
+        spawned = await spawn(keeper, tmp_path, "sleep", "600")
+        keeper.send_signal(spawned.pid, signal.SIGKILL)
+        assert await spawned.exited == -signal.SIGKILL
+
+
+async def test_children_of_a_process_that_ended_end_too(tmp_path):
+    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(20):
+        script = f"sleep 600 & echo $! > {tmp_path}/child; exit 0"
+        spawned = await spawn(keeper, tmp_path, "sh", "-c", script)
+        await spawned.exited
+        child = read_number(tmp_path / "child")
+        await asyncio.to_thread(wait_until, lambda: not is_running(child))
+
+
+async def test_a_program_that_is_not_there_can_not_be_started(tmp_path):
+    async with Keeper(tmp_path / "runtime") as keeper:
+        with pytest.raises(FleetSetupError, match="No such file"):
+            await spawn(keeper, tmp_path, "/no/such/program")
+
+
+async def test_when_the_keeper_dies_all_it_started_dies_and_counts_as_ended(tmp_path):
+    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(20):
+        grandchild = tmp_path / "grandchild"
+        spawned = await spawn(keeper, tmp_path, sys.executable, "-c", DOUBLE_FORK, str(grandchild))
+        await asyncio.to_thread(wait_until, lambda: read_number(grandchild))
+        os.kill(keeper.pid, signal.SIGKILL)
+        assert await spawned.exited == -signal.SIGKILL
+        pids = [spawned.pid, read_number(grandchild)]
+        await asyncio.to_thread(wait_until, lambda: not any(map(is_running, pids)))
+        with pytest.raises(FleetSetupError, match="gone"):
+            await spawn(keeper, tmp_path, "sleep", "1")
