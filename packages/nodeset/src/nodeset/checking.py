@@ -35,7 +35,7 @@ def check_tools(tools: Any, name: str, place: str) -> Dict[str, BaseCanvasNode]:
 
 def _short_name(tool: BaseCanvasNode, name: str, at: str) -> str:
     prefix = f"{name}__"
-    node_type = tool.node_type
+    node_type: Any = tool.node_type
     short = node_type[len(prefix) :] if isinstance(node_type, str) else ""
     if not short or not node_type.startswith(prefix) or not short.isidentifier():
         rule = f"it must be {prefix!r} and the tool's name in letters, digits and underscores"
@@ -51,10 +51,11 @@ def _check_tool(tool: BaseCanvasNode, at: str) -> None:
     if RESERVED_INPUT in inputs:
         _refuse(at, f"has an input port {RESERVED_INPUT!r}, which every node has for ordering")
     _check_batching(tool, inputs, at)
-    if not isinstance(tool.default_config, Mapping):
-        _refuse(at, f"declares default_config={tool.default_config!r}; it must be a dict")
+    default_config: Any = tool.default_config
+    if not isinstance(default_config, Mapping):
+        _refuse(at, f"declares default_config={default_config!r}; it must be a dict")
     try:
-        accept(PortDef("default_config", "ANY"), dict(tool.default_config), "value of")
+        accept(PortDef("default_config", "ANY"), dict(default_config), "value of")
     except PortError as error:
         _refuse(at, f"has a default_config that cannot cross between processes: {error}")
 
@@ -66,7 +67,7 @@ def _check_ports(ports: Any, key: str, at: str) -> Dict[str, PortDef]:
     for port in ports:
         if not isinstance(port, PortDef):
             _refuse(at, f"has {port!r} in {key}; it must be a PortDef")
-        if not isinstance(port.name, str) or not port.name.isidentifier():
+        if not str(port.name).isidentifier():
             rule = "a port's name must be letters, digits and underscores"
             _refuse(at, f"has a port named {port.name!r} in {key}; {rule}")
         if port.name in known:
@@ -80,15 +81,11 @@ def _check_ports(ports: Any, key: str, at: str) -> Dict[str, PortDef]:
 
 
 def _check_batching(tool: BaseCanvasNode, inputs: Mapping[str, PortDef], at: str) -> None:
-    if not isinstance(tool.batched, bool):
-        _refuse(at, f"declares batched={tool.batched!r}; it must be True or False")
-    for key in ("max_batch", "pad_batch"):
-        value = getattr(tool, key)
-        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-            _refuse(at, f"declares {key}={value!r}; it must be a whole number from 0 (off)")
-    if not isinstance(tool.batch_tolerance, (int, float)) or not tool.batch_tolerance >= 0:
-        _refuse(at, f"declares batch_tolerance={tool.batch_tolerance!r}; it must be 0 or more")
-    if not tool.batched:
+    batched: Any = tool.batched
+    if not isinstance(batched, bool):
+        _refuse(at, f"declares batched={batched!r}; it must be True or False")
+    _check_batch_numbers(tool, at)
+    if not batched:
         if tool.batch_dim or tool.max_batch or tool.pad_batch:
             _refuse(at, "sets batch_dim, max_batch or pad_batch but not batched = True")
         return
@@ -97,6 +94,16 @@ def _check_batching(tool: BaseCanvasNode, inputs: Mapping[str, PortDef], at: str
         _refuse(at, f"declares batch_dim={tool.batch_dim!r}; {rule}")
     if inputs[tool.batch_dim].optional:
         _refuse(at, f"declares batch_dim={tool.batch_dim!r}, an optional port; it must be required")
+
+
+def _check_batch_numbers(tool: BaseCanvasNode, at: str) -> None:
+    for key in ("max_batch", "pad_batch"):
+        value = getattr(tool, key)
+        if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+            _refuse(at, f"declares {key}={value!r}; it must be a whole number from 0 (off)")
+    tolerance: Any = tool.batch_tolerance
+    if not isinstance(tolerance, (int, float)) or not tolerance >= 0:
+        _refuse(at, f"declares batch_tolerance={tolerance!r}; it must be 0 or more")
     if tool.max_batch and tool.pad_batch > tool.max_batch:
         _refuse(at, f"declares pad_batch={tool.pad_batch} above max_batch={tool.max_batch}")
 

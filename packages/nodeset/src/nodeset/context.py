@@ -70,7 +70,7 @@ class Context:
 
 
 class BatchContext:
-    """The context of one call of a batched tool: `config`, `log`, and `rows`, one full context each."""
+    """The context of a batched tool's call: `config`, `log`, and `rows`, one full context each."""
 
     def __init__(self, config: Mapping[str, Any], rows: Sequence[Context]) -> None:
         self.config = config

@@ -3,6 +3,8 @@
 Knows nothing of processes, graphs or batching: declarations and their defaults only.
 """
 
+# The arguments of hooks with a default body belong to the author who overrides them.
+# ruff: noqa: ARG002
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -160,7 +162,7 @@ class BaseNodeSet:
         """Begin `episode`; called on every replicated copy before each attempt."""
 
     def get_eval_metadata(self) -> Optional[Dict[str, Any]]:
-        """Return `splits`, `default_split`, `metrics` (names) and `step_budget`, if it brings episodes."""
+        """Return `splits`, `default_split`, `metrics`, `step_budget`, if it brings episodes."""
         return None
 
     def get_episodes(self, split: str) -> List[Episode]:

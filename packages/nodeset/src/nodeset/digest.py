@@ -89,7 +89,7 @@ def _sized(tag: bytes, content: bytes) -> Tuple[bytes, bytes]:
     return tag + _LENGTH.pack(len(content)), content
 
 
-def _walk_array(value: np.ndarray) -> Iterator[Any]:
+def _walk_array(value: np.ndarray[Any, Any]) -> Iterator[Any]:
     if value.dtype.hasobject or value.dtype.names is not None:
         raise WireError(f"an array of dtype {value.dtype} has no canonical bytes")
     array = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<")).reshape(value.shape)
@@ -97,4 +97,4 @@ def _walk_array(value: np.ndarray) -> Iterator[Any]:
     yield _LENGTH.pack(array.ndim) + b"".join(_LENGTH.pack(size) for size in array.shape)
     yield _LENGTH.pack(array.nbytes)
     if array.nbytes:
-        yield memoryview(array.reshape(-1).view(np.uint8))
+        yield array.reshape(-1).view(np.uint8).data

@@ -69,8 +69,7 @@ class AuthorError(NodeSetError):
 
 
 _KINDS: Dict[str, Type[NodeSetError]] = {
-    cls.kind: cls
-    for cls in (NodeSetError, ContractError, PortError, WireError, UnknownToolError)
+    cls.kind: cls for cls in (NodeSetError, ContractError, PortError, WireError, UnknownToolError)
 }
 
 
@@ -96,7 +95,5 @@ def from_payload(payload: Mapping[str, Any]) -> NodeSetError:
     """Return the error that `to_payload` described; an unknown kind becomes a `NodeSetError`."""
     message = str(payload.get("message", ""))
     if payload.get("kind") == "author":
-        return AuthorError(
-            message, str(payload.get("type", "")), str(payload.get("traceback", ""))
-        )
+        return AuthorError(message, str(payload.get("type", "")), str(payload.get("traceback", "")))
     return _KINDS.get(str(payload.get("kind")), NodeSetError)(message)

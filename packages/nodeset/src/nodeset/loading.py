@@ -140,14 +140,15 @@ def _construct(
     cls: Type[BaseNodeSet], declaration: Declaration, config: Mapping[str, Any]
 ) -> BaseNodeSet:
     place = f"nodeset {declaration.name!r} ({declaration.path}:{declaration.line})"
-    if not isinstance(cls.default_config, Mapping):
-        _refuse(place, f"declares default_config={cls.default_config!r}; it must be a dict")
-    unknown = sorted(set(config) - set(cls.default_config))
+    default_config: Any = cls.default_config
+    if not isinstance(default_config, Mapping):
+        _refuse(place, f"declares default_config={default_config!r}; it must be a dict")
+    unknown = sorted(set(config) - set(default_config))
     if unknown:
-        known = ", ".join(sorted(cls.default_config)) or "none"
+        known = ", ".join(sorted(default_config)) or "none"
         _refuse(place, f"has no configuration {unknown[0]!r}; its keys are: {known}")
     nodeset = cls.__new__(cls)
-    nodeset.config = {**cls.default_config, **config}
+    nodeset.config = {**default_config, **config}
     initialize: Any = cls.__init__
     _author(lambda: initialize(nodeset), place)
     return nodeset
@@ -156,7 +157,7 @@ def _construct(
 def _make_controller(
     cls: Type[BaseNodeSet], nodeset: BaseNodeSet, place: str
 ) -> Optional[BaseController]:
-    kind = cls.controller
+    kind: Any = cls.controller
     if kind is None:
         return None
     if not isinstance(kind, type) or not issubclass(kind, BaseController):
@@ -188,6 +189,5 @@ def _source_files(file: Path) -> Dict[str, str]:
             files.add(Path(origin))
     inside = sorted(f for f in files if folder in f.parents)
     return {
-        f.relative_to(folder).as_posix(): hashlib.sha256(f.read_bytes()).hexdigest()
-        for f in inside
+        f.relative_to(folder).as_posix(): hashlib.sha256(f.read_bytes()).hexdigest() for f in inside
     }

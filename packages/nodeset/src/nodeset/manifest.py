@@ -11,7 +11,7 @@ import sys
 from dataclasses import asdict
 from typing import Any, Dict, List, Optional
 
-import numpy
+import numpy as np
 
 from nodeset.contract import BaseCanvasNode, BaseController, Episode
 from nodeset.errors import AuthorError, ContractError
@@ -92,10 +92,10 @@ def _describe_episode(episode: Any, where: str) -> Dict[str, Any]:
     if not isinstance(episode, Episode):
         raise ContractError(f"{where} is {episode!r}; it must be a nodeset.Episode.")
     for key in ("id", "scene_id", "group"):
-        if not isinstance(getattr(episode, key), str):
-            value = getattr(episode, key)
+        value = getattr(episode, key)
+        if not isinstance(value, str):
             raise ContractError(f"{where} has {key}={value!r}; it must be text.")
-    budget = episode.step_budget
+    budget: Any = episode.step_budget
     if budget is not None and (not isinstance(budget, int) or isinstance(budget, bool)):
         raise ContractError(f"{where} has step_budget={budget!r}; it must be a whole number.")
     return {
@@ -117,9 +117,10 @@ def _describe_controller(controller: Optional[BaseController]) -> Optional[Dict[
 
 
 def _packages() -> Dict[str, str]:
-    versions = {"numpy": numpy.__version__}
+    versions = {"numpy": np.__version__}
     for name, module in sorted(sys.modules.items()):
         version = getattr(module, "__version__", None)
-        if "." not in name and isinstance(version, str) and not name.startswith("_"):
+        installed = "-packages" in (getattr(module, "__file__", None) or "")
+        if installed and "." not in name and isinstance(version, str):
             versions[name] = version
     return versions

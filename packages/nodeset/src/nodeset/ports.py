@@ -12,6 +12,15 @@ from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from nodeset.errors import PortError
+from nodeset.passive import (
+    INT_MAX,
+    INT_MIN,
+    MismatchError,
+    contiguous,
+    describe,
+    passive,
+    plain_scalar,
+)
 
 WIRE_TYPES = (
     "IMAGE",
@@ -29,8 +38,6 @@ WIRE_TYPES = (
 )
 STACKED = frozenset({"IMAGE", "DEPTH", "POSE", "ARRAY"})
 """The types that reach a batched tool stacked on a leading axis; ACTION too if it is an array."""
-MAX_DEPTH = 64
-_INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,7 @@ def parse_wire_type(text: str) -> Tuple[str, Optional[str]]:
     """Return (`LIST`, element) for `LIST[T]`, else (`text`, None); raises ValueError."""
     if text in WIRE_TYPES:
         return text, None
-    if isinstance(text, str) and text.startswith("LIST[") and text.endswith("]"):
+    if str(text).startswith("LIST[") and text.endswith("]"):
         inner = text[5:-1]
         parse_wire_type(inner)
         return "LIST", inner
@@ -107,52 +114,36 @@ def accept(port: PortDef, value: Any, where: str) -> Any:
     """
     try:
         return _accept(port.wire_type, value)
-    except _MismatchError as error:
+    except MismatchError as error:
         raise PortError(
             f"{where} {port.name!r} ({port.wire_type}): got {describe(error.value)}, "
             f"due {error.due}{error.at}"
         ) from None
 
 
-class _MismatchError(Exception):
-    def __init__(self, value: Any, due: str, at: str = "") -> None:
-        super().__init__(due)
-        self.value, self.due, self.at = value, due, at
-
-
-def describe(value: Any) -> str:
-    """Return a short text for a value in an error: type, and shape and dtype or the value."""
-    if isinstance(value, np.ndarray):
-        return f"ndarray of shape {value.shape} and dtype {value.dtype}"
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 80 else text[:77] + '...'}"
-
-
 def _accept(wire_type: str, value: Any) -> Any:
-    kind, inner = parse_wire_type(wire_type)
-    if inner is not None:
-        return _accept_list(inner, value)
-    return _ACCEPTORS[kind](value)
+    acceptor = _ACCEPTORS.get(wire_type)
+    if acceptor is not None:
+        return acceptor(value)
+    return _accept_list(wire_type[5:-1], value)
 
 
 def _accept_list(inner: str, value: Any) -> Any:
     if not isinstance(value, (list, tuple)):
-        raise _MismatchError(value, f"a list of {inner}")
+        raise MismatchError(value, f"a list of {inner}")
     items = []
     for index, item in enumerate(value):
         try:
             items.append(_accept(inner, item))
-        except _MismatchError as error:
-            raise _MismatchError(error.value, error.due, f" at [{index}]{error.at}") from None
+        except MismatchError as error:
+            raise MismatchError(error.value, error.due, f" at [{index}]{error.at}") from None
     return items
 
 
 def _array(value: Any, due: str) -> Any:
     if not isinstance(value, np.ndarray):
-        raise _MismatchError(value, due)
-    if value.dtype.hasobject or value.dtype.names is not None:
-        raise _MismatchError(value, f"{due} (object and structured dtypes cannot cross)")
-    return value if value.flags.c_contiguous else np.ascontiguousarray(value)
+        raise MismatchError(value, due)
+    return contiguous(value)
 
 
 def _shaped(value: Any, due: str, dtype: type, shape: Sequence[Optional[int]]) -> Any:
@@ -161,7 +152,7 @@ def _shaped(value: Any, due: str, dtype: type, shape: Sequence[Optional[int]]) -
         want is None or want == have for want, have in zip(shape, array.shape)
     )
     if array.dtype != np.dtype(dtype) or not fits:
-        raise _MismatchError(value, due)
+        raise MismatchError(value, due)
     return array
 
 
@@ -185,28 +176,28 @@ def _any_array(value: Any) -> Any:
 
 def _int(value: Any) -> int:
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise _MismatchError(value, "an integer")
-    if not _INT_MIN <= int(value) <= _INT_MAX:
-        raise _MismatchError(value, "an integer that fits in 64 bits")
+        raise MismatchError(value, "an integer")
+    if not INT_MIN <= int(value) <= INT_MAX:
+        raise MismatchError(value, "an integer that fits in 64 bits")
     return int(value)
 
 
 def _float(value: Any) -> float:
     numbers = (int, float, np.integer, np.floating)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers):
-        raise _MismatchError(value, "a number")
+        raise MismatchError(value, "a number")
     return float(value)
 
 
 def _bool(value: Any) -> bool:
     if not isinstance(value, (bool, np.bool_)):
-        raise _MismatchError(value, "True or False")
+        raise MismatchError(value, "True or False")
     return bool(value)
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise _MismatchError(value, "text")
+        raise MismatchError(value, "text")
     return str(value)
 
 
@@ -217,78 +208,29 @@ def _metric(value: Any) -> Any:
         return plain_scalar(value)
     if isinstance(value, Mapping) and list(value) == ["undefined"]:
         return {"undefined": _text(value["undefined"])}
-    raise _MismatchError(value, 'a number, a boolean or {"undefined": reason}')
+    raise MismatchError(value, 'a number, a boolean or {"undefined": reason}')
 
 
 def _metrics(value: Any) -> Any:
     if not isinstance(value, Mapping):
-        raise _MismatchError(value, "a dict of metric names to numbers or booleans")
+        raise MismatchError(value, "a dict of metric names to numbers or booleans")
     result = {}
     for name, number in value.items():
         if not isinstance(name, str):
-            raise _MismatchError(name, "metric names that are text")
+            raise MismatchError(name, "metric names that are text")
         try:
             result[name] = _metric(number)
-        except _MismatchError as error:
-            raise _MismatchError(error.value, error.due, f" at [{name!r}]") from None
-    return result
-
-
-def plain_scalar(value: Any) -> Any:
-    """Return a NumPy scalar as Python's; anything else unchanged."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
-def _passive(value: Any, arrays: bool, at: str = "", depth: int = 0) -> Any:
-    if depth > MAX_DEPTH:
-        raise _MismatchError("...", f"at most {MAX_DEPTH} levels of nesting", f" at {at[:60]}")
-    if value is None or isinstance(value, (str, bool, bytes)):
-        return _passive_atom(value, arrays, at)
-    if isinstance(value, np.generic):
-        return _passive(_unwrapped(value, at), arrays, at, depth)
-    if isinstance(value, int):
-        return _int(value)
-    if isinstance(value, float):
-        return float(value)
-    if isinstance(value, (list, tuple)):
-        items = enumerate(value)
-        return [_passive(item, arrays, f"{at}[{i}]", depth + 1) for i, item in items]
-    if isinstance(value, Mapping):
-        return _passive_dict(value, arrays, at, depth)
-    if arrays and isinstance(value, np.ndarray):
-        return _array(value, "passive data")
-    due = "numbers, text, lists and dicts" + (", bytes and arrays" if arrays else "")
-    raise _MismatchError(value, f"passive data: {due}", f" at {at}" if at else "")
-
-
-def _passive_atom(value: Any, arrays: bool, at: str) -> Any:
-    if isinstance(value, bytes) and not arrays:
-        raise _MismatchError(value, "JSON data, which has no bytes", f" at {at}" if at else "")
-    return str(value) if isinstance(value, str) else value
-
-
-def _unwrapped(value: Any, at: str) -> Any:
-    plain = value.item()
-    if isinstance(plain, np.generic) or isinstance(plain, complex):
-        raise _MismatchError(value, "passive data", f" at {at}" if at else "")
-    return plain
-
-
-def _passive_dict(value: Mapping[Any, Any], arrays: bool, at: str, depth: int) -> Dict[str, Any]:
-    result = {}
-    for key, item in value.items():
-        if not isinstance(key, str):
-            raise _MismatchError(key, "dict keys that are text", f" at {at}" if at else "")
-        result[str(key)] = _passive(item, arrays, f"{at}[{key!r}]", depth + 1)
+        except MismatchError as error:
+            raise MismatchError(error.value, error.due, f" at [{name!r}]") from None
     return result
 
 
 def _json(value: Any) -> Any:
-    return _passive(value, arrays=False)
+    return passive(value, arrays=False)
 
 
 def _any(value: Any) -> Any:
-    return _passive(value, arrays=True)
+    return passive(value, arrays=True)
 
 
 _ACCEPTORS: Dict[str, Callable[[Any], Any]] = {

@@ -94,10 +94,10 @@ def _assignments(statement: ast.stmt) -> Iterator[Any]:
             for target in node.targets:
                 if isinstance(target, ast.Name):
                     yield target.id, node.value, node
-        elif isinstance(node, (ast.AnnAssign, ast.AugAssign)) and isinstance(node.target, ast.Name):
-            if node.value is not None:
-                plain = isinstance(node, ast.AnnAssign)
-                yield node.target.id, node.value if plain else None, node
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            yield node.target.id, None, node
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+            yield node.target.id, node.value, node
 
 
 def _declaration(node: ast.ClassDef, values: Dict[str, ast.expr], file: Path) -> Declaration:
