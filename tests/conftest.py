@@ -37,7 +37,7 @@ def data_folder() -> Path:
 
 @pytest.fixture(scope="session")
 def data_file(data_folder: Path) -> Callable[[str], Path]:
-    """Give a function from a path inside the data folder to that file; it skips where there is none."""
+    """Give a function from a path inside the data folder to that file; without it, it skips."""
 
     def find(relative: str) -> Path:
         path = data_folder / relative
@@ -85,8 +85,8 @@ def find_interpreter(version: str) -> Path | None:
 
 
 def runs(python: Path, version: str) -> bool:
-    """Tell whether a candidate starts and is what its name says (a version manager's shim may not)."""
-    command = [python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
+    """Tell whether a candidate starts and is what its name says; a shim may not."""
+    command = [str(python), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=30)
     return answer.returncode == 0 and answer.stdout.strip() == version
 

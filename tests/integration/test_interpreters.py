@@ -22,9 +22,24 @@ def test_nodeset_passes_its_tests_under(
 ) -> None:
     python = foreign_python(version)
     (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\ntimeout = 60\n")
-    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib"]
-    tests = repo_root / "tests/unit/nodeset"
-    command += ["-c", tmp_path / "pytest.ini", "--confcutdir", tests, tests]
+    command = [
+        str(python),
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--import-mode=importlib",
+    ]
+    tests = str(repo_root / "tests/unit/nodeset")
+    command += [
+        "--import-mode=importlib",
+        "-c",
+        str(tmp_path / "pytest.ini"),
+        "--confcutdir",
+        tests,
+        tests,
+    ]
     source = repo_root / "packages/nodeset/src"
     environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONSAFEPATH": "1"}
 
