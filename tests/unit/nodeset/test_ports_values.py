@@ -1,0 +1,111 @@
+"""What each wire type takes, what it makes of it, and which edges fit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nodeset.errors import PortError
+from nodeset.ports import PortDef, accept, is_compatible, parse_wire_type
+
+HERE = "env_line__step output"
+
+
+@pytest.mark.parametrize(
+    ("wire_type", "value"),
+    [
+        ("IMAGE", np.zeros((4, 5, 3), np.uint8)),
+        ("DEPTH", np.zeros((4, 5), np.float32)),
+        ("POSE", np.zeros(7)),
+        ("ARRAY", np.zeros((2, 0), "<M8[s]")),
+        ("ACTION", {"move": np.ones(2), "stop": False}),
+        ("INT", 3),
+        ("BOOL", True),
+        ("TEXT", "go"),
+        ("METRICS", {"SR": True, "NE": 1.5, "SPL": {"undefined": "start is goal"}}),
+        ("JSON", {"a": [1, None, "b", {"c": 2.5}]}),
+        ("ANY", [b"x", np.zeros(1), None]),
+        ("LIST[LIST[INT]]", [[1], []]),
+    ],
+)
+def test_right_value_passes_unchanged(wire_type: str, value: Any) -> None:
+    assert accept(PortDef("x", wire_type), value, HERE) is value or value == accept(
+        PortDef("x", wire_type), value, HERE
+    )
+
+
+@pytest.mark.parametrize(
+    ("wire_type", "value", "plain"),
+    [
+        ("FLOAT", 3, 3.0),
+        ("INT", np.uint8(3), 3),
+        ("BOOL", np.bool_(True), True),
+        ("JSON", ({"a": np.float32(0.5)}, (1, 2)), [{"a": 0.5}, [1, 2]]),
+        ("ACTION", np.int64(2), 2),
+        ("METRICS", {"NE": np.float64(2.5), "SR": np.bool_(False)}, {"NE": 2.5, "SR": False}),
+    ],
+)
+def test_value_is_made_plain_on_leaving(wire_type: str, value: Any, plain: Any) -> None:
+    accepted = accept(PortDef("x", wire_type), value, HERE)
+    assert accepted == plain
+    assert type(accepted) is type(plain)
+
+
+@pytest.mark.parametrize(
+    ("wire_type", "value", "due"),
+    [
+        ("IMAGE", np.zeros((4, 5, 3)), "uint8"),
+        ("DEPTH", np.zeros((4, 5)), "float32"),
+        ("POSE", [0.0] * 7, r"shape \(7,\)"),
+        ("ARRAY", np.array([object()]), "neither object nor structured"),
+        ("INT", True, "an integer"),
+        ("INT", 2**64, "64 bits"),
+        ("FLOAT", "1", "a number"),
+        ("BOOL", 1, "True or False"),
+        ("TEXT", b"x", "text"),
+        ("METRICS", {"SR": "yes"}, r"'SR'"),
+        ("JSON", {1: 2}, "keys that are text"),
+        ("JSON", {"a": [b"x"]}, r"at \['a'\]\[0\]"),
+        ("ANY", [{1, 2}], r"got set \{1, 2\}.* at \[0\]"),
+        ("LIST[BOOL]", [True, 0], r"at \[1\]"),
+    ],
+)
+def test_wrong_value_names_tool_port_got_and_due(wire_type: str, value: Any, due: str) -> None:
+    with pytest.raises(PortError, match=due) as caught:
+        accept(PortDef("x", wire_type), value, HERE)
+    assert str(caught.value).startswith(f"{HERE} 'x' ({wire_type}): got ")
+
+
+def test_too_deep_a_value_is_refused() -> None:
+    value: Any = 1
+    for _ in range(100):
+        value = [value]
+    with pytest.raises(PortError, match="at most 64 levels"):
+        accept(PortDef("x", "JSON"), value, HERE)
+
+
+@pytest.mark.parametrize(
+    ("source", "target", "fits"),
+    [
+        ("INT", "FLOAT", True),
+        ("FLOAT", "INT", False),
+        ("IMAGE", "ARRAY", True),
+        ("ARRAY", "IMAGE", False),
+        ("ANY", "IMAGE", True),
+        ("LIST[INT]", "LIST[FLOAT]", True),
+        ("LIST[TEXT]", "JSON", True),
+        ("LIST[IMAGE]", "JSON", False),
+        ("TEXT", "LIST[TEXT]", False),
+        ("JSON", "TEXT", False),
+    ],
+)
+def test_edges_fit_where_a_type_is_a_special_case(source: str, target: str, fits: bool) -> None:
+    assert is_compatible(source, target) is fits
+
+
+@pytest.mark.parametrize("text", ["IMG", "LIST[]", "LIST[IMAGE", "list[INT]"])
+def test_unknown_wire_type_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="unknown"):
+        parse_wire_type(text)
