@@ -1,0 +1,178 @@
+"""Agents that calibrate Room-to-Room: shortest-path oracle, reference path, random, and stop.
+
+Knows nothing of episodes in progress: what an agent remembers comes in and goes out by its ports.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Mapping, Sequence, Tuple, Type
+
+from nodeset import BaseCanvasNode, BatchContext, PortDef
+
+from ..env_r2r.dataset import find_data_folder
+from ..env_r2r.navigation import GraphStore
+from ..env_r2r.state import STOP
+
+MOVES = 5
+MAX_TURNS = 11
+STOP_IN_VIEW = (0, 0, 0)
+_FORWARD, _RIGHT = (1, 0, 0), (0, 1, 0)
+
+_CANDIDATES = PortDef("candidates", "JSON", "the neighbours, as the panorama lists them")
+_CHOICE = PortDef("action", "INT", "a candidate's index, or -1: stop")
+_NAVIGABLE = PortDef("navigable", "JSON", "the current place, then the neighbours in view")
+_TRIPLE = PortDef("action", "ACTION", "(index, turn right, look up); (0, 0, 0): stop")
+
+
+class R2ROracle(BaseCanvasNode):
+    """Take the shortest way to the goal (Dijkstra) and stop there; ties go to the earlier viewpoint."""
+
+    node_type = "policy_planner__r2r_oracle"
+    display_name = "R2R shortest-path oracle"
+    category = "policy"
+    batched = True
+    batch_dim = "viewpoint"
+    input_ports = [
+        PortDef("scan", "TEXT"),
+        PortDef("viewpoint", "TEXT", "where the agent is"),
+        PortDef("goal", "TEXT", "the viewpoint to reach"),
+        _CANDIDATES,
+    ]
+    output_ports = [_CHOICE]
+    default_config = {"data_dir": ""}
+
+    def __init__(self) -> None:
+        self._stores: Dict[str, GraphStore] = {}
+
+    def forward(self, inputs: Dict[str, Any], ctx: BatchContext) -> Dict[str, Any]:
+        store = self._store(ctx.config["data_dir"])
+        rows = zip(inputs["scan"], inputs["viewpoint"], inputs["goal"], inputs["candidates"])
+        return {"action": [_towards_goal(store, *row) for row in rows]}
+
+    def _store(self, data_dir: str) -> GraphStore:
+        store = self._stores.get(data_dir)
+        if store is None:
+            folder = find_data_folder(data_dir) / "connectivity"
+            store = self._stores[data_dir] = GraphStore(folder)
+        return store
+
+
+class R2RReference(BaseCanvasNode):
+    """Follow the reference path from viewpoint to viewpoint, one per turn, and stop at its end."""
+
+    node_type = "policy_planner__r2r_reference"
+    display_name = "R2R reference path"
+    category = "policy"
+    batched = True
+    batch_dim = "viewpoint"
+    input_ports = [
+        PortDef("path", "LIST[TEXT]", "the viewpoints to visit, start first"),
+        PortDef("step", "INT", "turns taken so far"),
+        PortDef("viewpoint", "TEXT", "where the agent is"),
+        _CANDIDATES,
+    ]
+    output_ports = [_CHOICE]
+
+    def forward(self, inputs: Dict[str, Any], ctx: BatchContext) -> Dict[str, Any]:
+        rows = zip(inputs["path"], inputs["step"], inputs["viewpoint"], inputs["candidates"])
+        return {"action": [_along_path(*row) for row in rows]}
+
+
+class R2RStop(BaseCanvasNode):
+    """Stop at once, at the start."""
+
+    node_type = "policy_planner__r2r_stop"
+    display_name = "R2R stop agent"
+    category = "policy"
+    batched = True
+    batch_dim = "navigable"
+    input_ports = [_NAVIGABLE]
+    output_ports = [_TRIPLE]
+
+    def forward(self, inputs: Dict[str, Any], ctx: BatchContext) -> Dict[str, Any]:
+        return {"action": [list(STOP_IN_VIEW) for _ in inputs["navigable"]]}
+
+
+class R2RRandom(BaseCanvasNode):
+    """Turn right 0 to 11 times, then go forward five times, turning right where nobody is in view.
+
+    The random agent of Anderson et al., CVPR 2018. `turns` fixes the first turns; without it they
+    are drawn in an episode's first call, which is the one whose memory is absent or empty.
+    """
+
+    node_type = "policy_planner__r2r_random"
+    display_name = "R2R random agent"
+    category = "policy"
+    batched = True
+    batch_dim = "navigable"
+    input_ports = [
+        _NAVIGABLE,
+        PortDef("memory", "JSON", "what the last call gave", optional=True),
+    ]
+    output_ports = [_TRIPLE, PortDef("memory", "JSON", "turns_left and moves")]
+    default_config = {"turns": None}
+
+    def forward(self, inputs: Dict[str, Any], ctx: BatchContext) -> Dict[str, Any]:
+        turns = _read_turns(ctx.config["turns"])
+        navigable = inputs["navigable"]
+        memories = inputs.get("memory") or [None] * len(navigable)
+        actions, remembered = [], []
+        for sights, memory, row in zip(navigable, memories, ctx.rows):
+            if not memory:
+                drawn = int(row.rng.integers(0, MAX_TURNS + 1)) if turns is None else turns
+                memory = {"turns_left": drawn, "moves": 0}
+            action, memory = _wander(sights, memory)
+            actions.append(list(action))
+            remembered.append(memory)
+        return {"action": actions, "memory": remembered}
+
+
+TOOLS: List[Type[BaseCanvasNode]] = [R2ROracle, R2RReference, R2RStop, R2RRandom]
+
+
+def _towards_goal(
+    store: GraphStore, scan: str, viewpoint: str, goal: str, candidates: Sequence[Any]
+) -> int:
+    if viewpoint == goal:
+        return STOP
+    graph = store.graph(scan)
+    next_hop = graph.ways_to(graph.index(goal)).next_hop[graph.index(viewpoint)]
+    if next_hop < 0:
+        return STOP
+    return _choose(candidates, graph.viewpoints[next_hop])
+
+
+def _along_path(path: Sequence[str], step: int, viewpoint: str, candidates: Sequence[Any]) -> int:
+    if step >= len(path) or path[step] != viewpoint:
+        raise ValueError(
+            f"the agent is at {viewpoint!r} in turn {step}, which is not where the reference path "
+            f"{list(path)!r} is then; 'step' must count the turns since the start"
+        )
+    return STOP if step + 1 == len(path) else _choose(candidates, path[step + 1])
+
+
+def _choose(candidates: Sequence[Any], viewpoint: str) -> int:
+    names = [candidate["viewpoint"] for candidate in candidates]
+    if viewpoint not in names:
+        raise ValueError(f"viewpoint {viewpoint!r} is next, but the candidates are {names!r}")
+    return names.index(viewpoint)
+
+
+def _wander(
+    sights: Sequence[Any], memory: Mapping[str, int]
+) -> Tuple[Tuple[int, int, int], Dict[str, int]]:
+    turns_left, moves = memory["turns_left"], memory["moves"]
+    if moves >= MOVES:
+        return STOP_IN_VIEW, {"turns_left": 0, "moves": moves}
+    if turns_left > 0:
+        return _RIGHT, {"turns_left": turns_left - 1, "moves": moves}
+    if len(sights) > 1:
+        return _FORWARD, {"turns_left": 0, "moves": moves + 1}
+    return _RIGHT, {"turns_left": 0, "moves": moves}
+
+
+def _read_turns(turns: Any) -> Any:
+    is_whole = isinstance(turns, int) and not isinstance(turns, bool)
+    if turns is None or (is_whole and 0 <= turns <= MAX_TURNS):
+        return turns
+    raise ValueError(f"setting turns={turns!r} must be 0 to {MAX_TURNS}, or null to draw it")
