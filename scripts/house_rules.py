@@ -119,13 +119,13 @@ def check_file_length(source: Source) -> Iterator[Fault]:
 
 
 def check_functions(source: Source) -> Iterator[Fault]:
-    """Hold every function to its length and to three positional parameters."""
+    """Hold every function to its length, a public one to three positional parameters too."""
     for name, function in functions_of(source.tree):
         lines = (function.end_lineno or function.lineno) - function.lineno + 1
         if lines > MAX_FUNCTION_LINES:
             rule = f"{name} has {lines} lines; the limit is {MAX_FUNCTION_LINES}"
             yield Fault(source.path, function.lineno, rule)
-        if is_wide(function) and not is_signature_free(source.path, name):
+        if is_wide(function) and is_signature_public(source.path, name):
             rule = f"{name} takes more than three positional parameters: make the rest keyword-only"
             yield Fault(source.path, function.lineno, rule)
 
@@ -136,9 +136,11 @@ def is_wide(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     return len([name for name in names if name not in ("self", "cls")]) > MAX_POSITIONAL_PARAMETERS
 
 
-def is_signature_free(path: str, name: str) -> bool:
-    """Tests take their fixtures by name; the rest must stand in the list."""
-    return path.startswith("tests/") or f"{path}:{name}" in WIDE_SIGNATURES
+def is_signature_public(path: str, name: str) -> bool:
+    """Tests take their fixtures by name, and a private function's callers stand around it."""
+    last = name.rpartition(".")[2]
+    is_private = last.startswith("_") and last != "__init__"
+    return not (path.startswith("tests/") or is_private or f"{path}:{name}" in WIDE_SIGNATURES)
 
 
 def functions_of(
