@@ -30,7 +30,7 @@ class ToolCall:
 
 
 class InfrastructureError(Exception):
-    """A copy died, hung or was unreachable: nobody's code is at fault, the attempt may be repeated."""
+    """A copy died, hung or was unreachable; no code is at fault and the attempt may be repeated."""
 
 
 class Invoker(Protocol):

@@ -1,0 +1,161 @@
+"""The built-in nodes: their configuration and the ports that follow from it.
+
+Knows nothing of edges, scopes or execution.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, StrictBool, StrictInt
+
+from nodeset.ports import PortDef, parse_wire_type
+
+AFTER = PortDef("after", "ANY", "orders, carries nothing", optional=True)
+STOP = PortDef("stop", "BOOL", "ends the loop after this turn")
+CONDITION = PortDef("condition", "BOOL", "decides which output gets the value")
+
+RESERVED_PORTS = frozenset({"after", "step", "stop"})
+FORBIDDEN_IN_NAMES = ("/", ".")
+
+EPISODE_PORTS = (
+    PortDef("episode_index", "INT"),
+    PortDef("episode_id", "TEXT"),
+    PortDef("scene_id", "TEXT"),
+    PortDef("split", "TEXT"),
+    PortDef("seed", "INT"),
+)
+
+
+def _port_name(name: str) -> str:
+    if not name or any(mark in name for mark in FORBIDDEN_IN_NAMES):
+        raise ValueError("a port name must not be empty or contain '/' or '.'")
+    if name in RESERVED_PORTS:
+        raise ValueError(f"port names {', '.join(sorted(RESERVED_PORTS))} are taken")
+    return name
+
+
+def _distinct(names: tuple[str, ...]) -> tuple[str, ...]:
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"port {twice[0]!r} stands twice")
+    return names
+
+
+def _wire_type(text: str) -> str:
+    parse_wire_type(text)
+    return text
+
+
+PortName = Annotated[str, AfterValidator(_port_name)]
+PortNames = Annotated[tuple[PortName, ...], AfterValidator(_distinct)]
+WireType = Annotated[str, AfterValidator(_wire_type)]
+
+
+class BuiltinConfig(BaseModel):
+    """Configuration of a built-in that has none; base of the others."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+
+
+class IterInConfig(BuiltinConfig):
+    ports: PortNames = ()
+
+
+class IterOutConfig(BuiltinConfig):
+    loop: str
+    ports: PortNames = ()
+    max_turns: Annotated[StrictInt, Field(ge=1)] | None = None
+
+
+class GraphInConfig(BuiltinConfig):
+    port_name: PortName = Field(alias="portName")
+    type: WireType = "ANY"
+    optional: StrictBool = False
+
+
+class GraphOutConfig(BuiltinConfig):
+    port_name: PortName = Field(alias="portName")
+
+
+class ConstConfig(BuiltinConfig):
+    value: JsonValue
+
+
+class MergeConfig(BuiltinConfig):
+    ports: Annotated[PortNames, Field(min_length=1)]
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The ports of one node, by name, without `after`."""
+
+    inputs: Mapping[str, PortDef]
+    outputs: Mapping[str, PortDef]
+
+
+CONFIGS: Mapping[str, type[BuiltinConfig]] = {
+    "episode": BuiltinConfig,
+    "iterIn": IterInConfig,
+    "iterOut": IterOutConfig,
+    "graphOut": GraphOutConfig,
+    "const": ConstConfig,
+    "switch": BuiltinConfig,
+    "merge": MergeConfig,
+    "collect": BuiltinConfig,
+}
+"""The built-ins by their type, each with the model of its configuration."""
+
+
+def signature_of(node_type: str, config: BuiltinConfig) -> Signature:
+    """Return the ports of a built-in; types that only the edges tell are `ANY` here."""
+    match config:
+        case IterInConfig(ports=ports):
+            inputs = [PortDef(f"init_{name}", "ANY", optional=True) for name in ports]
+            return _signature(inputs, [*_any(ports), PortDef("step", "INT")])
+        case IterOutConfig(ports=ports):
+            inputs = [PortDef(name, "ANY", optional=True) for name in ports]
+            ends = [PortDef("final_step", "INT"), PortDef("truncated", "BOOL")]
+            return _signature([*inputs, STOP], [*_any([f"final_{name}" for name in ports]), *ends])
+        case GraphInConfig(type=wire_type):
+            value = PortDef("value", wire_type, optional=config.optional)
+            return _signature([value], [PortDef("value", wire_type)])
+        case GraphOutConfig():
+            return _signature(_any(["value"]), [])
+        case ConstConfig(value=value):
+            return _signature([], [PortDef("value", type_of_constant(value))])
+        case MergeConfig(ports=ports):
+            return _signature(_any(ports), _any(["value"]))
+    return _PLAIN[node_type]
+
+
+def type_of_constant(value: JsonValue) -> str:
+    """Return the wire type of a constant; lists and dicts are `ANY`, since they fit several."""
+    match value:
+        case bool():
+            return "BOOL"
+        case int():
+            return "INT"
+        case float():
+            return "FLOAT" if math.isfinite(value) else "ANY"
+        case str():
+            return "TEXT"
+    return "ANY"
+
+
+def _any(names: Any) -> list[PortDef]:
+    return [PortDef(name, "ANY") for name in names]
+
+
+def _signature(inputs: list[PortDef], outputs: list[PortDef]) -> Signature:
+    return Signature({port.name: port for port in inputs}, {port.name: port for port in outputs})
+
+
+_PLAIN: Mapping[str, Signature] = {
+    "episode": _signature([], list(EPISODE_PORTS)),
+    "switch": _signature([PortDef("value", "ANY"), CONDITION], _any(["true", "false"])),
+    "collect": _signature(_any(["value"]), _any(["values"])),
+}

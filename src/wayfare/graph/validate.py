@@ -1,0 +1,166 @@
+"""Report everything that is wrong with a graph document, all at once.
+
+Knows nothing of files or processes; tools are known by their manifests only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from nodeset.ports import PortDef
+from wayfare.graph.builtin import (
+    AFTER,
+    GraphOutConfig,
+    IterOutConfig,
+)
+from wayfare.graph.document import GraphDocument
+from wayfare.graph.edgefit import edge_faults
+from wayfare.graph.fault import Fault, GraphError, suggest
+from wayfare.graph.inference import Inference
+from wayfare.graph.scope import ROOT, Scopes, find_scopes
+from wayfare.graph.sketch import Edge, Manifest, Node, Sketch, draw
+from wayfare.graph.tooltype import nodesets_of, split_type
+
+__all__ = ["Fault", "GraphError", "validate", "validate_structure"]
+
+NEEDED_BUILTINS = ("const", "episode", "switch", "merge", "collect")
+
+
+def validate(document: GraphDocument, manifests: Mapping[str, Manifest]) -> list[Fault]:
+    """Return all faults; `manifests` go by the nodeset's name in the graph, aliases included."""
+    return _check(document, manifests)
+
+
+def validate_structure(document: GraphDocument) -> list[Fault]:
+    """Return the faults that can be seen without a manifest: nothing of a tool's ports."""
+    return _check(document, None)
+
+
+def _check(document: GraphDocument, manifests: Mapping[str, Manifest] | None) -> list[Fault]:
+    sketch = draw(document, manifests)
+    faults = list(sketch.faults)
+    faults.extend(_nodeset_faults(document, manifests))
+    faults.extend(_double_edges(sketch))
+    faults.extend(_unwired(sketch))
+    faults.extend(_without_effect(sketch))
+    faults.extend(_result_faults(sketch))
+    scopes = find_scopes(sketch)
+    if isinstance(scopes, Scopes):
+        faults.extend(scopes.faults)
+        faults.extend(_placement_faults(sketch, scopes))
+        inference = Inference(sketch, scopes.loops)
+    else:
+        faults.extend(scopes)
+        inference = Inference(sketch, ())
+    faults.extend(edge_faults(sketch, inference))
+    return faults
+
+
+def _nodeset_faults(
+    document: GraphDocument, manifests: Mapping[str, Manifest] | None
+) -> Iterable[Fault]:
+    used = {parts[0] for node in document.nodes if (parts := split_type(node.type))}
+    names = nodesets_of(document)
+    for name, spec in document.nodesets.items():
+        place = f"nodesets.{name}"
+        if name not in used and name != document.environment:
+            rule = f"no node of the graph belongs to a nodeset {name!r}"
+            yield Fault("nodeset", place, rule, suggest(name, [n for n in names if n in used]))
+        manifest = (manifests or {}).get(name)
+        known = (manifest or {}).get("default_config") or {}
+        for key in spec.config if manifest is not None else ():
+            if key not in known:
+                rule = f"nodeset {name!r} knows no config key {key!r}"
+                yield Fault("config-key", place, rule, suggest(key, known))
+    environment = document.environment
+    if environment is not None and environment not in used | set(document.nodesets):
+        rule = f"the graph has no nodeset {environment!r}"
+        yield Fault("environment", "environment", rule, suggest(environment, used))
+
+
+def _double_edges(sketch: Sketch) -> Iterable[Fault]:
+    first: dict[tuple[int, str], Edge] = {}
+    for edge in sketch.edges:
+        port = (edge.target, edge.target_port)
+        if edge.target_port == AFTER.name:
+            continue
+        if port in first:
+            name = f"{sketch.nodes[edge.target].path}.{edge.target_port}"
+            rule = f"input {name!r} already has an edge: {first[port].place}"
+            remedy = "Join alternatives with a merge; only 'after' takes several edges."
+            yield Fault("double-edge", edge.place, rule, remedy)
+        first.setdefault(port, edge)
+
+
+def _unwired(sketch: Sketch) -> Iterable[Fault]:
+    wired = {(edge.target, edge.target_port) for edge in sketch.edges} | sketch.claimed
+    touched = _touched(sketch)
+    for node in sketch.nodes:
+        if node.signature is None or node.index not in touched:
+            continue
+        for port in node.signature.inputs.values():
+            if not port.optional and (node.index, port.name) not in wired:
+                rule = (
+                    f"required input {port.name!r} ({port.wire_type}) of {node.type} is not wired"
+                )
+                yield Fault("unwired", node.place, rule, "Wire it.")
+
+
+def _without_effect(sketch: Sketch) -> Iterable[Fault]:
+    """Report nodes that no edge touches and built-ins whose outputs lead nowhere."""
+    touched = _touched(sketch)
+    sources = {edge.source for edge in sketch.edges} | sketch.touched
+    for node in sketch.nodes:
+        if node.index not in touched:
+            required = [port.name for port in _inputs(node) if not port.optional]
+            lacking = f" (its required inputs: {', '.join(required)})" if required else ""
+            rule = f"node {node.path!r} is unreachable: no edge leads to it or from it{lacking}"
+            yield Fault("unreachable", node.place, rule, "Wire it or remove it.")
+        elif node.type in NEEDED_BUILTINS and node.index not in sources:
+            rule = f"{node.type} {node.path!r} leads nowhere: no edge takes its output"
+            yield Fault("unreachable", node.place, rule, "Wire an output or remove it.")
+
+
+def _touched(sketch: Sketch) -> frozenset[int]:
+    ends = {index for edge in sketch.edges for index in (edge.source, edge.target)}
+    return sketch.touched | ends
+
+
+def _inputs(node: Node) -> Iterable[PortDef]:
+    return node.signature.inputs.values() if node.signature else ()
+
+
+def _result_faults(sketch: Sketch) -> Iterable[Fault]:
+    first: dict[str, Node] = {}
+    for node in sketch.nodes:
+        if not isinstance(node.config, GraphOutConfig):
+            continue
+        name = node.config.port_name
+        if name in first:
+            rule = f"result {name!r} is already that of graphOut {first[name].path!r}"
+            place = f"{node.place} config.portName"
+            yield Fault("duplicate-result", place, rule, "Every graphOut needs its own portName.")
+        first.setdefault(name, node)
+    if not any(node.type == "graphOut" for node in sketch.nodes):
+        rule = "the graph has no graphOut, so it has no result"
+        yield Fault("no-result", "nodes", rule, "Add a graphOut and wire a metric to it.")
+
+
+def _placement_faults(sketch: Sketch, scopes: Scopes) -> Iterable[Fault]:
+    for node in sketch.nodes:
+        scope = scopes.scope_of[node.index]
+        loop = sketch.nodes[scope].path if scope != ROOT else ""
+        if node.type == "graphOut" and loop:
+            rule = f"graphOut {node.path!r} stands inside loop {loop!r}"
+            remedy = "Wire it to a final_* port of the loop's iterOut, or to a collect."
+            yield Fault("loop-escape", node.place, rule, remedy)
+        if node.type == "collect" and not loop and node.index in _touched(sketch):
+            rule = f"collect {node.path!r} stands outside loops: nothing in a loop leads to it"
+            yield Fault("loop", node.place, rule, "Wire it to a value that is made in a loop.")
+        if isinstance(node.config, IterOutConfig) and loop and node.config.max_turns is None:
+            around = scopes.parent_of[scope]
+            if around != ROOT:
+                outer = sketch.nodes[around].path
+                rule = f"loop {loop!r} is inside loop {outer!r} and must have max_turns"
+                remedy = "Add 'max_turns' to the iterOut's config."
+                yield Fault("config", f"{node.place} config.max_turns", rule, remedy)
