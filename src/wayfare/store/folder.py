@@ -1,0 +1,224 @@
+"""Make, name, lock and find run folders, and keep their small files.
+
+Knows nothing of episodes beyond the list in `plan.json`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import secrets
+import socket
+import tempfile
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import TypeAdapter, ValidationError
+
+from wayfare.store.errors import (
+    CorruptFileError,
+    FormatVersionError,
+    RunLockedError,
+    RunNotFoundError,
+    StorageWriteError,
+)
+from wayfare.store.frames import FORMAT_VERSION, describe_version
+from wayfare.store.records import EpisodeKey, PlannedEpisode, RunHeader
+from wayfare.store.summary import RunSummary
+
+HEADER_FILE = "run.json"
+PLAN_FILE = "plan.json"
+SUMMARY_FILE = "summary.json"
+FIRINGS_FILE = "firings.frames"
+LOCK_FILE = "lock"
+
+_NAME_TRIES = 1000
+_HEADER: TypeAdapter[RunHeader] = TypeAdapter(RunHeader)
+_SUMMARY: TypeAdapter[RunSummary] = TypeAdapter(RunSummary)
+_PLAN_COLUMNS = ["index", "scene_id", "id", "repeat", "group"]
+
+
+def make_folder(root: Path, header: RunHeader) -> tuple[Path, str]:
+    """Make a new folder in `root` and return it and the run's id, which is its name."""
+    created = datetime.fromisoformat(header.created).astimezone(UTC)
+    graph_name = re.sub(r"[^A-Za-z0-9_.-]+", "-", header.graph_name)[:60].strip("-.") or "graph"
+    root.mkdir(parents=True, exist_ok=True)
+    for _ in range(_NAME_TRIES):
+        run_id = f"{created:%Y%m%dT%H%M%SZ}-{graph_name}-{secrets.token_hex(2)}"
+        with contextlib.suppress(FileExistsError):
+            (root / run_id).mkdir()
+            return root / run_id, run_id
+    raise StorageWriteError(f"{root}: {_NAME_TRIES} names for a new run folder were taken.", None)
+
+
+def find_folder(run: str | Path, root: Path) -> Path:
+    """Return the folder of `run`: the id of a run in `root`, or a run folder's path."""
+    for folder in (root / run, Path(run)):
+        if (folder / HEADER_FILE).is_file():
+            return folder
+    raise RunNotFoundError(
+        f"there is no run {str(run)!r}: neither {root / run} nor {Path(run).absolute()} is a run "
+        f"folder (one with a {HEADER_FILE}); `wayfare runs` lists the runs."
+    )
+
+
+class RunLock:
+    """The right to write one run folder; it ends with `release` or with the process."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    @classmethod
+    def acquire(cls, folder: Path) -> Self:
+        """Take the lock of `folder`, or raise RunLockedError saying who has it."""
+        path = folder / LOCK_FILE
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"pid {os.getpid()} on {socket.gethostname()}\n".encode(), 0)
+        except BlockingIOError:
+            owner = os.pread(descriptor, 200, 0).decode(errors="replace").strip()
+            os.close(descriptor)
+            raise RunLockedError(
+                f"run folder {folder} is being written by {owner or 'another process'}; a run has "
+                "one writer: wait for its end or start a new run."
+            ) from None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return cls(descriptor)
+
+    def release(self) -> None:
+        """Give the lock back; a second call does nothing."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def is_locked(folder: Path) -> bool:
+    """Return whether someone writes the run now."""
+    try:
+        descriptor = os.open(folder / LOCK_FILE, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def write_header(folder: Path, header: RunHeader) -> None:
+    """Write `plan.json` and then `run.json`, which makes the folder a run folder."""
+    fields = _HEADER.dump_python(replace(header, episodes=()))
+    del fields["episodes"]
+    write_atomically(folder / PLAN_FILE, _plan_text(header))
+    write_atomically(
+        folder / HEADER_FILE, to_json({"format": FORMAT_VERSION, **fields}, indent=2) + "\n"
+    )
+
+
+def read_header(folder: Path, *, with_episodes: bool = True) -> RunHeader:
+    """Return the run's header; without its episodes the plan, which may be long, is not read."""
+    path = folder / HEADER_FILE
+    fields = _read_json(path)
+    version = fields.pop("format", None)
+    if version != FORMAT_VERSION:
+        raise FormatVersionError(describe_version(path, version))
+    episodes = _read_plan(folder / PLAN_FILE) if with_episodes else ()
+    try:
+        return _HEADER.validate_python({**fields, "episodes": episodes})
+    except ValidationError as error:
+        raise CorruptFileError(f"{path}: {error}") from error
+
+
+def write_summary(folder: Path, summary: RunSummary) -> None:
+    """Write `summary.json` at once or not at all."""
+    fields = _SUMMARY.dump_python(summary)
+    write_atomically(folder / SUMMARY_FILE, to_json(fields, indent=2) + "\n")
+
+
+def read_summary(folder: Path) -> RunSummary | None:
+    """Return the summary that the run ended with; None: it has not ended, or was killed."""
+    path = folder / SUMMARY_FILE
+    if not path.exists():
+        return None
+    try:
+        return _SUMMARY.validate_python(_read_json(path))
+    except ValidationError as error:
+        raise CorruptFileError(f"{path}: {error}") from error
+
+
+def to_json(value: Any, indent: int | None = None) -> str:
+    """Return `value` as strict JSON; raises ValueError for NaN and infinities."""
+    return json.dumps(value, indent=indent, allow_nan=False, ensure_ascii=False)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Put `text` at `path` so that a reader sees the old file or the new one, never a part."""
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor
+            os.fchmod(descriptor, 0o644)
+            file.write(text)
+            file.flush()
+            os.fsync(descriptor)
+        temporary.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise StorageWriteError(f"{path} can't be written: {error}.", error.errno) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Wait until the disk has the folder's list of files."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        fields = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CorruptFileError(f"{path} can't be read: {error}.") from error
+    if not isinstance(fields, dict):
+        raise CorruptFileError(f"{path} holds a {type(fields).__name__}; it must hold an object.")
+    return fields
+
+
+def _plan_text(header: RunHeader) -> str:
+    """Return the fixed list as JSON, one episode per line: what all keys share stands once."""
+    shared = {(e.key.environment, e.key.list_hash, e.key.split) for e in header.episodes}
+    if len(shared) > 1:
+        raise ValueError(f"a run has one environment, list and split; these are {shared}.")
+    environment, list_hash, split = next(iter(shared), ("", "", header.split))
+    head = {"environment": environment, "list_hash": list_hash, "split": split}
+    rows = [
+        to_json([e.index, e.key.scene_id, e.key.id, e.key.repeat, e.group]) for e in header.episodes
+    ]
+    fields = {**head, "columns": _PLAN_COLUMNS}
+    return to_json(fields)[:-1] + ', "episodes": [\n' + ",\n".join(rows) + "\n]}\n"
+
+
+def _read_plan(path: Path) -> tuple[PlannedEpisode, ...]:
+    fields = _read_json(path)
+    try:
+        head = (fields["environment"], fields["list_hash"], fields["split"])
+        return tuple(
+            PlannedEpisode(key=EpisodeKey(*head, scene_id, id_, repeat), index=index, group=group)
+            for index, scene_id, id_, repeat, group in fields["episodes"]
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise CorruptFileError(f"{path} is no list of episodes: {error!r}.") from error

@@ -1,0 +1,194 @@
+"""Append records to a file so that each is wholly there or not there at all, and read them back.
+
+A record is a length, two checksums and its bytes. Knows nothing of what the bytes mean.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import BinaryIO, Self
+
+import xxhash
+
+from wayfare.store.errors import CorruptFileError, FormatVersionError
+
+FORMAT_VERSION = 1
+MAX_PAYLOAD_BYTES = 1 << 30
+
+_MAGIC = b"WAYFARE\n"
+_HEAD = struct.Struct("<8sII")  # magic, version, 0
+_FRAME = struct.Struct("<IQ")  # payload's length, its xxh3_64; then the xxh32 of these 12 bytes
+_CHECK = struct.Struct("<I")
+
+HEAD_BYTES = _HEAD.size
+FRAME_BYTES = _FRAME.size + _CHECK.size
+
+
+def read_frames(path: Path, start: int = HEAD_BYTES) -> Iterator[tuple[int, bytes]]:
+    """Yield the offset and payload of each record from the offset `start` on.
+
+    A last record that was cut short, or whose bytes never reached the disk, is left out. Raises
+    CorruptFileError, naming file and offset, where any other record is damaged, and
+    FormatVersionError where the file's head names another format.
+    """
+    with path.open("rb") as file:
+        if not _read_head(file, path):
+            return
+        size = os.fstat(file.fileno()).st_size
+        file.seek(start)
+        offset = start
+        while (payload := _read_frame(file, path, offset=offset, size=size)) is not None:
+            yield offset, payload
+            offset += FRAME_BYTES + len(payload)
+
+
+def read_frame(path: Path, offset: int) -> bytes:
+    """Return the payload of the record at `offset`; raises CorruptFileError if there is none."""
+    for _, payload in read_frames(path, offset):
+        return payload
+    raise CorruptFileError(f"{path}: no whole record stands at byte {offset}; the file ends there.")
+
+
+def frame(payload: bytes) -> bytes:
+    """Return `payload` as a record: length, checksums, content."""
+    if len(payload) > MAX_PAYLOAD_BYTES:
+        raise ValueError(
+            f"a record of {len(payload)} bytes is above the bound of {MAX_PAYLOAD_BYTES}."
+        )
+    fields = _FRAME.pack(len(payload), xxhash.xxh3_64_intdigest(payload))
+    return fields + _CHECK.pack(xxhash.xxh32_intdigest(fields)) + payload
+
+
+class FrameWriter:
+    """Appends records to one file.
+
+    Bytes beyond the last whole record are cut off when the file is opened. `end` is where the
+    next record will stand. Not safe for several threads.
+    """
+
+    def __init__(self, path: Path, descriptor: int, end: int) -> None:
+        self._path = path
+        self._descriptor = descriptor
+        self.end = end
+
+    @classmethod
+    def open(cls, path: Path, start: int = HEAD_BYTES) -> Self:
+        """Open `path` for appending, making it if it is missing.
+
+        `start` is the offset of a record known to be whole: what precedes it is not read.
+        Raises what `read_frames` raises.
+        """
+        end = _find_end(path, start) if path.exists() else 0
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            os.ftruncate(descriptor, end)
+            if end == 0:
+                head = _HEAD.pack(_MAGIC, FORMAT_VERSION, 0)
+                _write_all(descriptor, head, 0)
+                end = HEAD_BYTES
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return cls(path, descriptor, end)
+
+    def append(self, payloads: Sequence[bytes]) -> list[int]:
+        """Write the records and wait until the disk has them; return their offsets.
+
+        All or nothing: when the system refuses (OSError), none of them is kept.
+        """
+        records = [frame(payload) for payload in payloads]
+        offsets = []
+        end = self.end
+        for record in records:
+            offsets.append(end)
+            end += len(record)
+        try:
+            _write_all(self._descriptor, b"".join(records), self.end)
+            os.fdatasync(self._descriptor)
+        except BaseException:
+            os.ftruncate(self._descriptor, self.end)
+            raise
+        self.end = end
+        return offsets
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+
+def _find_end(path: Path, start: int) -> int:
+    with path.open("rb") as file:
+        if not _read_head(file, path):
+            return 0
+    if start > HEAD_BYTES:
+        read_frame(path, start)  # else cutting the file at `start` would lengthen it
+    end = start
+    for offset, payload in read_frames(path, start):
+        end = offset + FRAME_BYTES + len(payload)
+    return end
+
+
+def _read_head(file: BinaryIO, path: Path) -> bool:
+    """Return whether the file has a whole head; False: its making was cut short."""
+    head = file.read(HEAD_BYTES)
+    whole = _HEAD.pack(_MAGIC, FORMAT_VERSION, 0)
+    if head == whole:
+        return True
+    if whole.startswith(head) or not any(head):
+        return False
+    if len(head) < HEAD_BYTES or not head.startswith(_MAGIC):
+        raise CorruptFileError(f"{path}: byte 0: the file does not begin as a Wayfare file does.")
+    _, version, _ = _HEAD.unpack(head)
+    raise FormatVersionError(describe_version(path, version))
+
+
+def describe_version(path: Path, version: object) -> str:
+    """Say that `path` has the format `version`, which this Wayfare does not read."""
+    newer = isinstance(version, int) and version > FORMAT_VERSION
+    remedy = "use the Wayfare that wrote it, or a later one" if newer else "use an older Wayfare"
+    return (
+        f"{path} has format version {version!r}, this Wayfare reads {FORMAT_VERSION}: it was "
+        f"written by {'a newer' if newer else 'an older'} one; {remedy}."
+    )
+
+
+def _read_frame(file: BinaryIO, path: Path, *, offset: int, size: int) -> bytes | None:
+    fields = file.read(FRAME_BYTES)
+    if len(fields) < FRAME_BYTES:
+        return None
+    (check,) = _CHECK.unpack_from(fields, _FRAME.size)
+    if check != xxhash.xxh32_intdigest(fields[: _FRAME.size]):
+        # A crash of the machine can leave a file longer than what was written: zeros follow then.
+        if not any(fields) and _is_zero_to_end(file):
+            return None
+        raise CorruptFileError(f"{path}: byte {offset}: a record's length is damaged.")
+    length, checksum = _FRAME.unpack_from(fields)
+    payload = file.read(length)
+    end = offset + FRAME_BYTES + length
+    if len(payload) < length:
+        return None
+    if xxhash.xxh3_64_intdigest(payload) != checksum:
+        if end >= size:
+            return None
+        raise CorruptFileError(f"{path}: byte {offset}: a record's content is damaged.")
+    return payload
+
+
+def _is_zero_to_end(file: BinaryIO) -> bool:
+    while chunk := file.read(1 << 20):
+        if any(chunk):
+            return False
+    return True
+
+
+def _write_all(descriptor: int, content: bytes, offset: int) -> None:
+    view = memoryview(content)
+    while view:
+        written = os.pwrite(descriptor, view, offset)
+        view = view[written:]
+        offset += written

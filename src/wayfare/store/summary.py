@@ -1,0 +1,92 @@
+"""Say what a run comes to: the document that `wayfare eval --json` prints.
+
+Knows nothing of how its numbers are made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Literal
+
+from pydantic.dataclasses import dataclass
+
+from wayfare.store.records import STRICT_FIELDS
+
+RunStatus = Literal["done", "incomplete", "failed"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class EpisodeCounts:
+    """How many episodes a run has and how they ended; `attempts` counts all tries at them."""
+
+    total: int
+    completed: int = 0
+    truncated: int = 0
+    error: int = 0
+    attempts: int = 0
+
+    @property
+    def finished(self) -> int:
+        """Episodes that ended, however."""
+        return self.completed + self.truncated + self.error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class MetricSummary:
+    """A metric over the episodes in which it is defined; `undefined` counts the others by reason.
+
+    `mean` is None where n is 0; the interval's ends are None where it can't be estimated.
+    """
+
+    n: int
+    mean: float | None
+    ci_low: float | None
+    ci_high: float | None
+    undefined: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class Invariance:
+    """Whether the run claims that its worker count changes nothing; `tools` forbid the claim."""
+
+    claimed: bool
+    tools: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class CopyReport:
+    """One copy's counters at the end of a run; `workers` are those whose calls it served."""
+
+    tag: str
+    pid: int
+    workers: tuple[int, ...] = ()
+    calls: int = 0
+    preflights: int = 0
+    restarts: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class NodesetReport:
+    """A nodeset's copies and its batches; `mean_batch` is rows per batch, None without any."""
+
+    parallelism: Literal["replicated", "shared"]
+    copies: tuple[CopyReport, ...] = ()
+    batches: int = 0
+    mean_batch: float | None = None
+    flushes: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class RunSummary:
+    """A run in short: what `wayfare eval --json` prints."""
+
+    run_id: str
+    status: RunStatus
+    worker_count: int
+    elapsed_s: float
+    episodes: EpisodeCounts
+    metrics: dict[str, MetricSummary]
+    digest: str
+    invariance: Invariance
+    nodesets: dict[str, NodesetReport]
+    out: str
