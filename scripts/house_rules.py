@@ -82,7 +82,7 @@ def main() -> int:
 
 
 def tracked_paths() -> list[str]:
-    """List the files that are, or would be, committed; all files where there is no repository."""
+    """List the files that are, or would be, committed."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
     listing = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     return sorted({path for path in listing.split("\0") if path and (ROOT / path).is_file()})
