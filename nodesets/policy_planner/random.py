@@ -1,0 +1,112 @@
+"""Draw an action at random from the description of an action space.
+
+Knows no environment: what may be drawn comes in as data, and chance from the
+call's own generator.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, Mapping
+
+import numpy as np
+
+from nodeset import BaseCanvasNode, PortDef
+
+Space = Mapping[str, Any]
+
+
+def sample(space: Space, rng: np.random.Generator) -> Any:
+    """Draw from `space`, described as `env_gymnasium` does it; raises ValueError if unknown."""
+    kind = space.get("kind")
+    if kind not in _SAMPLERS:
+        raise ValueError(
+            f"action_space has kind {kind!r}; it must be one of {', '.join(_SAMPLERS)}"
+        )
+    return _SAMPLERS[kind](space, rng)
+
+
+def sample_discrete(space: Space, rng: np.random.Generator) -> int:
+    return int(space["start"]) + int(rng.integers(int(space["n"])))
+
+
+def sample_multi_discrete(space: Space, rng: np.random.Generator) -> Any:
+    nvec = np.asarray(space["nvec"], np.int64)
+    return (np.asarray(space["start"], np.int64) + rng.integers(nvec)).astype(space["dtype"])
+
+
+def sample_multi_binary(space: Space, rng: np.random.Generator) -> Any:
+    return rng.integers(0, 2, size=tuple(space["shape"])).astype(np.int8)
+
+
+def sample_box(space: Space, rng: np.random.Generator) -> Any:
+    """Draw as Gymnasium does: uniformly where both bounds are finite, with an exponential tail
+    towards a missing bound, from a normal distribution where both are missing.
+    """
+    dtype, shape = np.dtype(space["dtype"]), tuple(space["shape"])
+    low, high = _bound(space["low"], shape, -np.inf), _bound(space["high"], shape, np.inf)
+    has_low, has_high = np.isfinite(low), np.isfinite(high)
+    finite = has_low & has_high
+    top = high + 1.0 if dtype.kind in "iu" else high
+    drawn = rng.uniform(np.where(finite, low, 0.0), np.where(finite, top, 1.0))
+    tail, middle = rng.exponential(size=shape), rng.normal(size=shape)
+    drawn = np.select(
+        [finite, has_low, has_high],
+        [drawn, np.where(has_low, low, 0.0) + tail, np.where(has_high, high, 0.0) - tail],
+        middle,
+    )
+    drawn = np.floor(drawn) if dtype.kind in "iu" else drawn
+    return np.clip(drawn, low, high).astype(dtype)
+
+
+def _bound(values: Any, shape: Any, missing: float) -> Any:
+    """Return a Box's bounds, one number or one per element, as an array; None is `missing`."""
+    filled = [missing if value is None else value for value in np.ravel(np.array(values, object))]
+    bounds = np.array(filled, np.float64)
+    return np.broadcast_to(bounds.reshape(shape if bounds.size > 1 else ()), shape)
+
+
+def sample_text(space: Space, rng: np.random.Generator) -> str:
+    length = int(rng.integers(int(space["min_length"]), int(space["max_length"]) + 1))
+    characters = space["characters"]
+    return "".join(characters[int(i)] for i in rng.integers(len(characters), size=length))
+
+
+def sample_dict(space: Space, rng: np.random.Generator) -> Dict[str, Any]:
+    return {key: sample(inner, rng) for key, inner in sorted(space["spaces"].items())}
+
+
+def sample_tuple(space: Space, rng: np.random.Generator) -> List[Any]:
+    return [sample(inner, rng) for inner in space["spaces"]]
+
+
+_SAMPLERS: Dict[str, Callable[[Space, np.random.Generator], Any]] = {
+    "discrete": sample_discrete,
+    "multi_discrete": sample_multi_discrete,
+    "multi_binary": sample_multi_binary,
+    "box": sample_box,
+    "text": sample_text,
+    "dict": sample_dict,
+    "tuple": sample_tuple,
+}
+
+
+class RandomAction(BaseCanvasNode):
+    node_type = "policy_planner__random_action"
+    display_name = "Random action"
+    description = (
+        "Draw an action from the described space; the same episode and turn draw the same action."
+    )
+    category = "policy"
+    input_ports = (
+        PortDef("action_space", "JSON", "the space, as env_gymnasium's reset and step describe it"),
+    )
+    output_ports = (PortDef("action", "ACTION"),)
+    batched = True
+    batch_dim = "action_space"
+
+    def forward(self, inputs: Dict[str, Any], ctx: Any) -> Dict[str, Any]:
+        rows = zip(inputs["action_space"], ctx.rows)
+        return {"action": [sample(space, row.rng) for space, row in rows]}
+
+
+TOOLS = (RandomAction,)
