@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from dataclasses import dataclass
 
 from wayfare.graph.calls import InfrastructureError
@@ -14,17 +15,26 @@ class CopyDeath:
     tag: str
     pid: int
     status: int
-    """Exit status; below 0: the number of the signal that ended it."""
-    status_text: str
+    """Exit status; below 0: minus the number of the signal that ended it."""
     log_tail: str
 
     def describe(self) -> str:
         """Return the death in one sentence, with the copy's last lines below it."""
-        text = f"copy {self.tag!r} (pid {self.pid}) ended with {self.status_text}."
+        text = f"copy {self.tag!r} (pid {self.pid}) ended with {describe_status(self.status)}."
         if not self.log_tail:
             return text + " It printed nothing."
         indented = "\n".join("    " + line for line in self.log_tail.splitlines())
         return f"{text} Its last lines:\n{indented}"
+
+
+def describe_status(status: int) -> str:
+    """Return an exit status in words: `SIGKILL` or `exit status 4`."""
+    if status >= 0:
+        return f"exit status {status}"
+    try:
+        return signal.Signals(-status).name
+    except ValueError:
+        return f"signal {-status}"
 
 
 class CopyFailedError(InfrastructureError):
@@ -33,6 +43,10 @@ class CopyFailedError(InfrastructureError):
     def __init__(self, message: str, death: CopyDeath | None = None) -> None:
         super().__init__(message)
         self.death = death
+
+
+class BudgetExceededError(InfrastructureError):
+    """A copy did not answer within the budget of what it was asked."""
 
 
 class FleetSetupError(Exception):

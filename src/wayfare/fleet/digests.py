@@ -1,0 +1,55 @@
+"""Match the digests that a copy hands over later with the calls they belong to.
+
+Knows nothing of how digests are made or carried.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from wayfare.fleet.errors import CopyFailedError
+from wayfare.fleet.launcher import Firing
+
+
+class DigestCollector:
+    """The calls of one episode on one link, and the digests that came for them."""
+
+    def __init__(self) -> None:
+        self._expected: dict[int, tuple[str, tuple[int, ...]]] = {}
+        self._firings: list[Firing] = []
+
+    def reset(self) -> None:
+        """Drop everything: digests of earlier calls that still come are ignored."""
+        self._expected.clear()
+        self._firings.clear()
+
+    def expect(self, call_id: int, path: str, turns: tuple[int, ...]) -> None:
+        """Note a call that was sent."""
+        self._expected[call_id] = (path, turns)
+
+    def forget(self, call_id: int) -> None:
+        """Note that a call failed or was given up, so that no digest is due."""
+        self._expected.pop(call_id, None)
+
+    def add(self, digests: Iterable[Sequence[Any]]) -> None:
+        """Take `[call id, digest]` pairs as they ride on replies."""
+        for call_id, digest in digests:
+            call = self._expected.pop(call_id, None)
+            if call is not None:
+                self._firings.append((*call, bytes(digest)))
+
+    def take(self, source: str) -> list[Firing]:
+        """Return the firings and begin anew.
+
+        Raises CopyFailedError when a call that succeeded has no digest: the episode can't be
+        proven to be what it was.
+        """
+        if self._expected:
+            path, turns = next(iter(self._expected.values()))
+            raise CopyFailedError(
+                f"{source} closed the episode without the digests of {len(self._expected)} calls; "
+                f"the first is node {path!r} at turns {turns!r}."
+            )
+        firings, self._firings = self._firings, []
+        return firings

@@ -1,0 +1,274 @@
+"""Hold the running copies of one graph's nodesets, make them ready and count what they do.
+
+Knows nothing of workers' episodes or of where copies run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nodeset.source import Declaration
+from wayfare.fleet.errors import (
+    BudgetExceededError,
+    CopyFailedError,
+    CopyStartError,
+)
+from wayfare.fleet.launcher import NO_WORKER, Copy, CopySpec, Launcher, Link
+from wayfare.fleet.place import CopyPlace, Placement
+from wayfare.fleet.together import together
+
+CLOSE_SECONDS = 10.0
+"""How long copies may take to shut down by themselves before they are killed."""
+HASTY_CLOSE_SECONDS = 1.0
+"""The same when the run was cancelled."""
+HEALTH_SECONDS = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One nodeset of a graph: what it declares, how it is configured, where its copies stand."""
+
+    declaration: Declaration
+    path: Path
+    config: Mapping[str, Any]
+    placement: Placement
+
+    @property
+    def instance(self) -> str:
+        """Return its name in the graph."""
+        return self.placement.nodeset
+
+    def spec(self, tag: str) -> CopySpec:
+        """Return what a launcher needs to start the copy of that tag."""
+        return CopySpec(
+            instance=self.instance,
+            name=self.declaration.name,
+            tag=tag,
+            file=self.path,
+            config=self.config,
+            deployment=self.declaration.deployment,
+            default_threads=self.placement.default_threads,
+        )
+
+
+@dataclass(slots=True)
+class RunningCopy:
+    """One copy of a member, the one that stands in its place now, and its counters."""
+
+    member: Member
+    place: CopyPlace
+    copy: Copy
+    control: Link
+    calls: int = 0
+    preflights: int = 0
+    restarts: int = 0
+    warm_tools: set[str] = field(default_factory=set)
+    """Tools that have answered once since it started: their first-call budget is over."""
+    is_doomed: bool = False
+    """Whether it was killed for a call past its budget; its end may not have been told yet."""
+    replacing: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    @property
+    def tag(self) -> str:
+        """Return the copy's tag."""
+        return self.place.tag
+
+    def budget_seconds(self, name: str) -> float:
+        """Return the budget called `name` that the nodeset's deployment sets."""
+        return self.member.declaration.deployment.budget_seconds(name)
+
+    def doom(self) -> None:
+        """Kill it: it is past a budget and has to be replaced."""
+        self.is_doomed = True
+        self.copy.kill()
+
+    @property
+    def is_gone(self) -> bool:
+        """Return whether it is dead, unreachable or about to be."""
+        return self.is_doomed or self.control.is_lost or self.copy.death() is not None
+
+
+@dataclass(frozen=True, slots=True)
+class CopyCounters:
+    """What one copy did in a run."""
+
+    nodeset: str
+    tag: str
+    pid: int
+    workers: tuple[int, ...]
+    calls: int
+    preflights: int
+    restarts: int
+
+
+class Fleet:
+    """The copies of one graph's nodesets; closing it shuts them down."""
+
+    def __init__(
+        self,
+        members: Mapping[str, Member],
+        copies: Mapping[str, RunningCopy],
+        manifests: Mapping[str, dict[str, Any]],
+        *,
+        worker_count: int,
+        launcher: Launcher,
+    ) -> None:
+        self.members = members
+        self.copies = copies
+        self.manifests = manifests
+        """Instance name -> manifest, in the names that the instance has in the graph."""
+        self.worker_count = worker_count
+        self._launcher = launcher
+
+    @classmethod
+    async def start(cls, members: Sequence[Member], worker_count: int, launcher: Launcher) -> Fleet:
+        """Start all copies side by side and get each nodeset's manifest from its first copy.
+
+        Raises the first CopyStartError or FleetSetupError; the rest is ended then.
+        """
+        places = [(member, spot) for member in members for spot in member.placement.copies]
+        running = await together(_start_copy(member, spot, launcher) for member, spot in places)
+        copies = {copy.tag: copy for copy in running}
+        manifests = await together(
+            _fetch_manifest(copies[member.placement.copies[0].tag]) for member in members
+        )
+        return cls(
+            {member.instance: member for member in members},
+            copies,
+            {
+                member.instance: manifest
+                for member, manifest in zip(members, manifests, strict=True)
+            },
+            worker_count=worker_count,
+            launcher=launcher,
+        )
+
+    async def __aenter__(self) -> Fleet:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        is_hasty = kind is not None and not issubclass(kind, Exception)
+        await self.close(HASTY_CLOSE_SECONDS if is_hasty else CLOSE_SECONDS)
+
+    @property
+    def placements(self) -> dict[str, Placement]:
+        """Return every nodeset's placement by its name in the graph."""
+        return {name: member.placement for name, member in self.members.items()}
+
+    async def initialize_all(self) -> None:
+        """Make every copy ready, all at once. Raises CopyStartError, or the author's error."""
+        await together(_initialize(running) for running in self.copies.values())
+
+    async def list_episodes(self, instance: str, split: str) -> list[dict[str, Any]]:
+        """Return the episodes that a nodeset brings for a split, in its order."""
+        running = self._first_copy(instance)
+        reply = await running.control.request(
+            "episodes", split=split, budget_seconds=running.budget_seconds("initialize")
+        )
+        episodes: list[dict[str, Any]] = reply["episodes"]
+        return episodes
+
+    async def replace(self, tag: str) -> None:
+        """Put a fresh, ready copy in the place of one that is dead; nothing if it lives."""
+        running = self.copies[tag]
+        async with running.replacing:
+            if not running.is_gone:
+                return
+            running.copy.kill()
+            fresh = await _start_copy(running.member, running.place, self._launcher)
+            await _initialize(fresh)
+            running.copy, running.control = fresh.copy, fresh.control
+            running.warm_tools.clear()
+            running.is_doomed = False
+            running.restarts += 1
+
+    def list_counters(self) -> list[CopyCounters]:
+        """Return the counters of every copy."""
+        return [
+            CopyCounters(
+                nodeset=running.member.instance,
+                tag=running.tag,
+                pid=running.copy.pid,
+                workers=running.place.workers,
+                calls=running.calls,
+                preflights=running.preflights,
+                restarts=running.restarts,
+            )
+            for running in self.copies.values()
+        ]
+
+    async def fetch_health(self) -> dict[str, dict[str, Any]]:
+        """Return what every copy says of itself, by tag; one that doesn't answer is left out."""
+        answers = await asyncio.gather(
+            *(
+                running.control.request("health", budget_seconds=HEALTH_SECONDS)
+                for running in self.copies.values()
+            ),
+            return_exceptions=True,
+        )
+        return {
+            tag: answer
+            for tag, answer in zip(self.copies, answers, strict=True)
+            if not isinstance(answer, BaseException)
+        }
+
+    async def close(self, seconds: float = CLOSE_SECONDS) -> None:
+        """Ask every copy to shut down, then end those that have not within `seconds`."""
+        shutdowns = [
+            running.control.request("shutdown", budget_seconds=seconds)
+            for running in self.copies.values()
+        ]
+        await asyncio.gather(*shutdowns, return_exceptions=True)
+        endings = [running.copy.exited for running in self.copies.values()]
+        if endings:
+            await asyncio.wait(endings, timeout=seconds)
+        for running in self.copies.values():
+            running.copy.kill()
+            await running.control.close()
+
+    def _first_copy(self, instance: str) -> RunningCopy:
+        return self.copies[self.members[instance].placement.copies[0].tag]
+
+
+async def _start_copy(member: Member, spot: CopyPlace, launcher: Launcher) -> RunningCopy:
+    copy = await launcher.start(member.spec(spot.tag))
+    try:
+        control = await copy.connect(NO_WORKER)
+    except CopyFailedError as error:
+        raise CopyStartError(_describe_start(member, str(error)), error.death) from error
+    return RunningCopy(member, spot, copy, control)
+
+
+async def _fetch_manifest(running: RunningCopy) -> dict[str, Any]:
+    manifest = await _ask_to_start(running, "manifest")
+    return rename_instance(manifest, running.member.instance)
+
+
+async def _initialize(running: RunningCopy) -> None:
+    await _ask_to_start(running, "initialize")
+
+
+async def _ask_to_start(running: RunningCopy, op: str) -> dict[str, Any]:
+    """Return the reply; whatever befalls the copy is a mistake in the set-up until it is ready."""
+    try:
+        budget_seconds = running.budget_seconds("initialize")
+        return await running.control.request(op, budget_seconds=budget_seconds)
+    except CopyFailedError as error:
+        raise CopyStartError(_describe_start(running.member, str(error)), error.death) from error
+    except BudgetExceededError as error:
+        running.copy.kill()
+        raise CopyStartError(_describe_start(running.member, str(error))) from error
+
+
+def _describe_start(member: Member, reason: str) -> str:
+    return f"nodeset {member.instance!r} ({member.declaration.path}) did not start: {reason}"
+
+
+def rename_instance(manifest: dict[str, Any], instance: str) -> dict[str, Any]:
+    """Return the manifest with the names that a second instance of a nodeset has in the graph."""
+    tools = [{**tool, "node_type": f"{instance}__{tool['name']}"} for tool in manifest["tools"]]
+    return {**manifest, "name": instance, "tools": tools}

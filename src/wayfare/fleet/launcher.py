@@ -1,0 +1,119 @@
+"""Say what a launcher is asked for and what it hands back: a copy, and links to it.
+
+Knows nothing of where copies run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from nodeset.contract import Deployment
+from wayfare.fleet.errors import CopyDeath
+
+Firing = tuple[str, tuple[int, ...], bytes]
+"""Node path, turns and digest of one call."""
+NO_WORKER = -1
+"""The worker number of a link that no worker calls through."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopySpec:
+    """One copy to start."""
+
+    instance: str
+    """The nodeset's name in the graph."""
+    name: str
+    """Its name in the file."""
+    tag: str
+    file: Path
+    config: Mapping[str, Any]
+    deployment: Deployment
+    default_threads: int | None
+
+    @property
+    def threads(self) -> int | None:
+        """Return the BLAS and OpenMP threads it starts with; None: all cores."""
+        return self.deployment.threads or self.default_threads
+
+
+class Link(Protocol):
+    """One worker's way to one copy; at most one episode is open on it."""
+
+    @property
+    def is_lost(self) -> bool:
+        """Return whether the copy can't be reached through it any more."""
+        ...
+
+    async def request(self, op: str, *, budget_seconds: float, **fields: Any) -> dict[str, Any]:
+        """Return the reply of one operation.
+
+        Raises the author's errors as they are, CopyFailedError when the copy is gone and
+        BudgetExceededError when it does not answer in time. Cancellation abandons the request.
+        """
+        ...
+
+    async def call(
+        self, *, path: str, turns: tuple[int, ...], budget_seconds: float, **fields: Any
+    ) -> dict[str, Any]:
+        """Return the reply of one tool call, whose digest is kept until the episode closes."""
+        ...
+
+    async def open_episode(self, episode: Mapping[str, Any]) -> None:
+        """Begin to collect digests; what an earlier episode left is dropped."""
+        ...
+
+    async def close_episode(self) -> list[Firing]:
+        """Return the digests of all calls since the episode was opened."""
+        ...
+
+    async def close(self) -> None:
+        """Give the link up; requests under way fail."""
+        ...
+
+
+class Copy(Protocol):
+    """A running copy, wherever it runs."""
+
+    @property
+    def tag(self) -> str:
+        """Return its name: `nodeset` or `nodeset#2`."""
+        ...
+
+    @property
+    def pid(self) -> int:
+        """Return its process id."""
+        ...
+
+    @property
+    def url(self) -> str:
+        """Return where it listens."""
+        ...
+
+    @property
+    def exited(self) -> asyncio.Future[int]:
+        """Return what gets its status when it ends (below 0: the signal's number)."""
+        ...
+
+    def death(self) -> CopyDeath | None:
+        """Return how it ended, or None while it lives."""
+        ...
+
+    async def connect(self, worker: int) -> Link:
+        """Open a link for a worker. Raises CopyFailedError when the copy ends meanwhile."""
+        ...
+
+    def kill(self) -> None:
+        """End it at once, with all that it started."""
+        ...
+
+
+class Launcher(Protocol):
+    """Starts copies."""
+
+    async def start(self, spec: CopySpec) -> Copy:
+        """Return a started copy, alive but not ready. Raises FleetSetupError."""
+        ...

@@ -1,0 +1,205 @@
+"""Give each worker its handle: which copies it calls, and how an attempt begins and ends on them.
+
+Knows nothing of graphs, of what is done with results, or of where copies run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from nodeset.context import EpisodeContext
+from wayfare.fleet.errors import BudgetExceededError
+from wayfare.fleet.fleet import Fleet, RunningCopy
+from wayfare.fleet.launcher import Copy, Firing, Link
+from wayfare.fleet.place import resolve
+from wayfare.fleet.together import together
+from wayfare.graph.calls import InfrastructureError, ToolCall
+
+
+@dataclass(frozen=True, slots=True)
+class LogLine:
+    """What a tool logged in one call."""
+
+    path: str
+    turns: tuple[int, ...]
+    key: str
+    value: Any
+
+
+class WorkerHandle:
+    """One worker's way into the fleet, an `Invoker`; one episode at a time.
+
+    `server_url_overrides` and `controller_overrides` name the copies that are this worker's own;
+    what they don't name falls through to the registry's one copy.
+    """
+
+    def __init__(self, index: int, fleet: Fleet, environment: str | None) -> None:
+        self.index = index
+        self.logs: list[LogLine] = []
+        """What tools logged since the episode was opened."""
+        self._fleet = fleet
+        self._environment = environment
+        self._links: dict[str, tuple[Copy, Link]] = {}
+        self._is_open = False
+        placements = fleet.placements.values()
+        self._call_tags: dict[str, str] = {}
+        self._controller_tags: dict[str, str] = {}
+        for placement in placements:
+            self._call_tags.update(placement.server_url_overrides[index])
+            self._controller_tags.update(placement.controller_overrides[index])
+        self._registry_tags = {p.nodeset: p.registry_tag for p in placements if p.registry_tag}
+
+    @property
+    def server_url_overrides(self) -> dict[str, str]:
+        """Return where this worker's own copies listen, by nodeset."""
+        return {name: self._fleet.copies[tag].copy.url for name, tag in self._call_tags.items()}
+
+    @property
+    def controller_overrides(self) -> dict[str, str]:
+        """Return where the controllers of this worker's own copies listen, by nodeset."""
+        tags = self._controller_tags
+        return {name: self._fleet.copies[tag].copy.url for name, tag in tags.items()}
+
+    async def connect(self) -> None:
+        """Open a link to every copy that this worker calls, where there is none that lives."""
+        tags = [resolve(name, self._call_tags, self._registry_tags) for name in self._fleet.members]
+        await together(self._connect(tag) for tag in tags)
+
+    async def close(self) -> None:
+        """Give all links up."""
+        await together(link.close() for _, link in self._links.values())
+        self._links.clear()
+
+    async def open_episode(self, episode: EpisodeContext) -> None:
+        """Begin an attempt: open the episode on every link, then the placements' pre-flight.
+
+        `begin_episode` goes to every replicated copy of this worker; after that the controller of
+        the nodeset that brings the episodes, if it is replicated and has one, gets `split`,
+        `episode_index` and `play`. Raises the author's errors and InfrastructureError.
+        """
+        if self._is_open:
+            await self._abandon_episode()
+        self.logs = []
+        self._is_open = True
+        fields = asdict(episode)
+        await together(link.open_episode(fields) for _, link in self._links.values())
+        preflight = [p.nodeset for p in self._fleet.placements.values() if p.preflight]
+        await together(self._begin_episode(name) for name in preflight)
+        if self._environment in preflight:
+            await self._play(self._environment, episode)
+
+    async def invoke(self, call: ToolCall) -> dict[str, Any]:
+        """Return the outputs of one tool call; see `Invoker.invoke`."""
+        tag = resolve(call.nodeset, self._call_tags, self._registry_tags)
+        running, link = self._fleet.copies[tag], self._links[tag][1]
+        budget = "call" if call.tool in running.warm_tools else "first_call"
+        running.calls += 1
+        try:
+            reply = await link.call(
+                path=call.path,
+                turns=call.turns,
+                budget_seconds=running.budget_seconds(budget),
+                tool=call.tool,
+                config=call.config,
+                inputs=call.inputs,
+                step=call.step,
+                seed=call.seed,
+            )
+        except BudgetExceededError:
+            running.doom()
+            raise
+        running.warm_tools.add(call.tool)
+        self.logs += [LogLine(call.path, call.turns, *pair) for pair in reply["logs"]]
+        outputs: dict[str, Any] = reply["outputs"]
+        return outputs
+
+    async def close_episode(self) -> list[Firing]:
+        """Close the episode on every link; return path, turns and digest of every call."""
+        closing = (link.close_episode() for _, link in self._links.values())
+        firings = await together(closing)
+        self._is_open = False
+        return [firing for part in firings for firing in part]
+
+    async def replace_dead_copies(self) -> None:
+        """Put fresh copies in the place of those of this worker that are gone, and reconnect.
+
+        Raises FleetSetupError when a fresh one does not start.
+        """
+        await together(self._fleet.replace(tag) for tag in self._links)
+        await self.connect()
+
+    async def _connect(self, tag: str) -> None:
+        running = self._fleet.copies[tag]
+        known = self._links.get(tag)
+        if known is not None:
+            copy, link = known
+            if copy is running.copy and not link.is_lost:
+                return
+            await link.close()
+        self._links[tag] = (running.copy, await running.copy.connect(self.index))
+
+    async def _abandon_episode(self) -> None:
+        """End what a failed attempt left open on the links that still live."""
+        live = [link for _, link in self._links.values() if not link.is_lost]
+        outcomes = await asyncio.gather(
+            *(link.close_episode() for link in live), return_exceptions=True
+        )
+        unexpected = [o for o in outcomes if isinstance(o, BaseException)]
+        for outcome in unexpected:
+            if not isinstance(outcome, InfrastructureError):  # shows again when it is opened
+                raise outcome
+
+    async def _begin_episode(self, nodeset: str) -> None:
+        running, link = self._own_copy(nodeset)
+        running.preflights += 1
+        await self._ask(running, link, "begin_episode")
+
+    async def _play(self, nodeset: str, episode: EpisodeContext) -> None:
+        if self._fleet.manifests[nodeset]["controller"] is None:
+            return
+        running, link = self._own_copy(nodeset)
+        for verb, name, value in (
+            ("field", "split", episode.split),
+            ("field", "episode_index", episode.index),
+            ("action", "play", None),
+        ):
+            given: dict[str, Any] = {"params": {}} if verb == "action" else {"value": value}
+            await self._ask(running, link, "controller", verb=verb, name=name, **given)
+
+    def _own_copy(self, nodeset: str) -> tuple[RunningCopy, Link]:
+        tag = resolve(nodeset, self._controller_tags, self._registry_tags)
+        return self._fleet.copies[tag], self._links[tag][1]
+
+    async def _ask(self, running: RunningCopy, link: Link, op: str, **fields: Any) -> None:
+        budget_seconds = running.budget_seconds("first_call")  # a scene may have to be loaded
+        try:
+            await link.request(op, budget_seconds=budget_seconds, **fields)
+        except BudgetExceededError:
+            running.doom()
+            raise
+
+
+class EnvWorkerPool:
+    """The workers of a run as an async context manager: leaving it closes their links.
+
+    `environment` is the nodeset that brings the episodes; the copies stay the fleet's.
+    """
+
+    def __init__(self, fleet: Fleet, environment: str | None = None) -> None:
+        self._fleet = fleet
+        self.workers = [
+            WorkerHandle(index, fleet, environment) for index in range(fleet.worker_count)
+        ]
+
+    async def __aenter__(self) -> EnvWorkerPool:
+        try:
+            await together(worker.connect() for worker in self.workers)
+        except BaseException:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def __aexit__(self, *exc_info: object) -> None:
+        await together(worker.close() for worker in self.workers)

@@ -1,0 +1,197 @@
+"""Find nodesets and graphs in workspaces and start what a graph needs.
+
+Knows nothing of how copies are started, of episodes or of results. Imports no author's code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import wayfare
+from nodeset.errors import ContractError
+from nodeset.source import Declaration, read_declarations
+from wayfare.fleet.errors import WorkspaceError
+from wayfare.fleet.fleet import Fleet, Member
+from wayfare.fleet.launcher import Launcher
+from wayfare.fleet.place import Parallelism, place
+from wayfare.graph.document import GraphDocument
+from wayfare.graph.tooltype import nodesets_of
+
+_Entry = TypeVar("_Entry", "NodeSetEntry", "GraphEntry")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSetEntry:
+    """A nodeset that a workspace holds."""
+
+    declaration: Declaration
+    path: Path
+    is_shipped: bool
+
+    @property
+    def name(self) -> str:
+        """Return the nodeset's name."""
+        return self.declaration.name
+
+
+@dataclass(frozen=True, slots=True)
+class GraphEntry:
+    """A graph document that a workspace holds."""
+
+    name: str
+    path: Path
+    is_shipped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenEntry:
+    """A file of a workspace that can't be used, and why."""
+
+    path: Path
+    reason: str
+
+
+class WorkspaceComponentRegistry:
+    """What the shipped workspace and the user's hold.
+
+    A name that the user's workspaces hold hides the shipped one; a name that they hold twice is an
+    error once it is asked for.
+    """
+
+    def __init__(self, workspaces: Sequence[Path], *, shipped: Path | None = None) -> None:
+        self._nodesets: dict[str, list[NodeSetEntry]] = {}
+        self._graphs: dict[str, list[GraphEntry]] = {}
+        self.broken: list[BrokenEntry] = []
+        shipped = shipped or find_shipped_workspace()
+        roots = dict.fromkeys(folder.resolve() for folder in workspaces)
+        roots.pop(shipped.resolve(), None)
+        self._scan(shipped.resolve(), is_shipped=True)
+        for root in roots:
+            if not root.is_dir():
+                raise WorkspaceError(f"workspace {str(root)!r} is no folder.")
+            self._scan(root, is_shipped=False)
+
+    @property
+    def nodesets(self) -> list[NodeSetEntry]:
+        """Return the nodesets by name; of a name that is there twice, each."""
+        return [entry for name in sorted(self._nodesets) for entry in self._nodesets[name]]
+
+    @property
+    def graphs(self) -> list[GraphEntry]:
+        """Return the graphs by name; of a name that is there twice, each."""
+        return [entry for name in sorted(self._graphs) for entry in self._graphs[name]]
+
+    def find_nodeset(self, name: str) -> NodeSetEntry:
+        """Return the nodeset of that name, or of that class. Raises WorkspaceError."""
+        by_class = [e for e in self.nodesets if e.declaration.class_name == name]
+        entries = self._nodesets.get(name) or by_class
+        return self._only("nodeset", name, entries, self._nodesets)
+
+    def find_graph(self, name: str) -> GraphEntry:
+        """Return the graph of that name. Raises WorkspaceError."""
+        return self._only("graph", name, self._graphs.get(name, []), self._graphs)
+
+    async def ensure_nodesets_for_graph(
+        self,
+        graph: GraphDocument,
+        worker_count: int,
+        launcher: Launcher,
+        configs: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> Fleet:
+        """Start every copy that the graph's nodesets need, all at once, and get their manifests.
+
+        The copies are loaded, not initialized, so that the graph can be validated first. `configs`
+        goes over the graph's own. Raises WorkspaceError before anything starts when a nodeset is
+        unknown, CopyStartError with the copy's last lines when one can't be loaded.
+        """
+        members = self.list_members(graph, worker_count, configs or {})
+        return await Fleet.start(members, worker_count, launcher)
+
+    def list_members(
+        self,
+        graph: GraphDocument,
+        worker_count: int,
+        configs: Mapping[str, Mapping[str, Any]],
+    ) -> list[Member]:
+        """Return the graph's nodesets with their placements. Raises WorkspaceError for unknown."""
+        members = []
+        for instance in nodesets_of(graph):
+            spec = graph.nodesets.get(instance)
+            entry = self.find_nodeset((spec.use if spec else None) or instance)
+            config = {**(spec.config if spec else {}), **configs.get(instance, {})}
+            parallelism: Parallelism = entry.declaration.parallelism  # type: ignore[assignment]
+            placement = place(instance, parallelism, worker_count)
+            members.append(Member(entry.declaration, entry.path, config, placement))
+        return members
+
+    def _scan(self, root: Path, *, is_shipped: bool) -> None:
+        for path in _list_sources(root / "nodesets"):
+            try:
+                _check_inside(path, root)
+                declarations = read_declarations(path)
+            except (ContractError, WorkspaceError) as error:
+                self.broken.append(BrokenEntry(path, str(error)))
+                continue
+            for declaration in declarations:
+                entry = NodeSetEntry(declaration, path, is_shipped)
+                _add(self._nodesets, declaration.name, entry)
+        for path in sorted((root / "graphs").glob("*.json")):
+            try:
+                _check_inside(path, root)
+            except WorkspaceError as error:
+                self.broken.append(BrokenEntry(path, str(error)))
+            else:
+                _add(self._graphs, path.stem, GraphEntry(path.stem, path, is_shipped))
+
+    def _only(
+        self, kind: str, name: str, entries: list[_Entry], known: Mapping[str, object]
+    ) -> _Entry:
+        if not entries:
+            raise WorkspaceError(
+                f"no {kind} {name!r} in any workspace; there are: "
+                f"{', '.join(sorted(known)) or 'none'}.{self._mention_broken(name)}"
+            )
+        if len(entries) > 1:
+            places = " and ".join(str(entry.path) for entry in entries)
+            raise WorkspaceError(
+                f"{kind} {name!r} is there twice: {places}; a name must be unique among the "
+                f"workspaces. Rename one or leave its workspace out."
+            )
+        return entries[0]
+
+    def _mention_broken(self, name: str) -> str:
+        reasons = [entry.reason for entry in self.broken if entry.path.stem == name]
+        return "".join(f" It could not be read: {reason}" for reason in reasons)
+
+
+def find_shipped_workspace() -> Path:
+    """Return the folder of the shipped `nodesets` and `graphs`: in the wheel, or the checkout's."""
+    package = Path(wayfare.__file__).resolve().parent
+    in_wheel = package / "shipped"
+    return in_wheel if in_wheel.is_dir() else package.parents[1]
+
+
+def _add(entries: dict[str, list[_Entry]], name: str, entry: _Entry) -> None:
+    """Put an entry beside those of its name; one of the user's hides the shipped one."""
+    others = entries.get(name, [])
+    entries[name] = [e for e in others if entry.is_shipped or not e.is_shipped] + [entry]
+
+
+def _list_sources(folder: Path) -> Iterable[Path]:
+    """Return what may be a nodeset: Python files, and folders that are packages."""
+    if not folder.is_dir():
+        return
+    for path in sorted(folder.iterdir()):
+        if path.name.startswith(("_", ".")):
+            continue
+        if path.suffix == ".py" or (path / "__init__.py").is_file():
+            yield path
+
+
+def _check_inside(path: Path, root: Path) -> None:
+    target = (path / "__init__.py" if path.is_dir() else path).resolve()
+    if not target.is_relative_to(root):
+        raise WorkspaceError(f"{path} leads to {target}, which is outside its workspace {root}.")
