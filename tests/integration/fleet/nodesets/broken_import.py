@@ -1,0 +1,16 @@
+"""A nodeset whose module ends the process while it is imported."""
+
+import sys
+
+from nodeset import BaseNodeSet
+
+sys.stderr.write("libsim.so: cannot open shared object file\n")
+sys.stderr.flush()
+raise SystemExit(9)
+
+
+class BrokenNodeSet(BaseNodeSet):
+    name = "broken_import"
+
+    def get_tools(self):
+        return []
