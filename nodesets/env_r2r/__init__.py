@@ -5,7 +5,7 @@ Knows nothing of workers: every tool is a pure function of episode index, state 
 
 from __future__ import annotations
 
-from typing import Any, Dict, List
+from typing import Any
 
 import numpy as np
 
@@ -37,13 +37,13 @@ class R2RNodeSet(BaseNodeSet):
     def __init__(self) -> None:
         self.world = World(self.config["data_dir"], self.config["features"])
 
-    def get_tools(self) -> List[BaseCanvasNode]:
+    def get_tools(self) -> list[BaseCanvasNode]:
         return make_tools(self.world)
 
     def shutdown(self) -> None:
         self.world.close()
 
-    def get_eval_metadata(self) -> Dict[str, Any]:
+    def get_eval_metadata(self) -> dict[str, Any]:
         return {
             "splits": self.world.splits(),
             "default_split": self.world.default_split(),
@@ -52,10 +52,10 @@ class R2RNodeSet(BaseNodeSet):
             "pose_frame": "mp3d",
         }
 
-    def get_episodes(self, split: str) -> List[Episode]:
+    def get_episodes(self, split: str) -> list[Episode]:
         return [task.as_episode() for task in self.world.dataset.tasks(split)]
 
-    def sample_inputs(self, rng: np.random.Generator) -> Dict[str, Dict[str, Any]]:
+    def sample_inputs(self, rng: np.random.Generator) -> dict[str, dict[str, Any]]:
         """Return a random episode's first call of each tool."""
         split = self.world.default_split()
         episode_index = int(rng.integers(len(self.world.dataset.tasks(split))))

@@ -5,7 +5,7 @@ Knows nothing of runs; its state is its own and no tool reads it.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Mapping
 
 from nodeset import Action, BaseController, Field
 from nodeset.metrics import score_navigation
@@ -45,13 +45,13 @@ class R2RController(BaseController):
         self._world = world
         self._split = world.default_split()
         self._episode_index = 0
-        self._state: Optional[State] = None
+        self._state: State | None = None
 
-    def on_load(self) -> Dict[str, Any]:
+    def on_load(self) -> dict[str, Any]:
         """Return the fields' values; reads no data, so it works where the data is missing."""
         return {"split": self._split, "episode_index": self._episode_index}
 
-    def on_field_change(self, name: str, value: Any) -> Dict[str, Any]:
+    def on_field_change(self, name: str, value: Any) -> dict[str, Any]:
         """Take a split or an episode's index; the episode begins with `play`."""
         if name == "split":
             self._split, self._episode_index = str(value), 0
@@ -62,7 +62,7 @@ class R2RController(BaseController):
         self._state = None
         return self.on_load()
 
-    def on_action(self, name: str, params: Mapping[str, Any]) -> Dict[str, Any]:
+    def on_action(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """Begin the episode, turn, or go to the most central neighbour in the view."""
         task = self._world.task(self._split, self._episode_index)
         if name == "play":
@@ -74,7 +74,7 @@ class R2RController(BaseController):
         self._state = state
         return self._show(task, state)
 
-    def get_options(self, field: str) -> List[str]:
+    def get_options(self, field: str) -> list[str]:
         """Return the splits."""
         return self._world.splits() if field == "split" else []
 
@@ -83,7 +83,7 @@ class R2RController(BaseController):
             raise ValueError(f"action {name!r} needs an episode that has begun; play first")
         return step_in_view(self._world.views(task.scan), self._state, _TURNS[name])
 
-    def _show(self, task: Task, state: State) -> Dict[str, Any]:
+    def _show(self, task: Task, state: State) -> dict[str, Any]:
         views = self._world.views(task.scan)
         navigable = views.navigable(views.graph.index(state.viewpoint), state.view_index)
         distance_m = views.graph.distance_m

@@ -9,7 +9,7 @@ import json
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Mapping
 
 from nodeset import Episode
 
@@ -43,8 +43,8 @@ class Task:
     scan: str
     instruction: str
     heading: float
-    path: Tuple[str, ...]
-    goal: Optional[str]
+    path: tuple[str, ...]
+    goal: str | None
     distance_m: float
 
     def as_episode(self) -> Episode:
@@ -65,7 +65,7 @@ class Task:
         return Episode(id=self.episode_id, scene_id=self.scan, group=self.path_id, info=info)
 
 
-def find_data_folder(configured: str, environment: Optional[Mapping[str, str]] = None) -> Path:
+def find_data_folder(configured: str, environment: Mapping[str, str] | None = None) -> Path:
     """Return the folder that holds `r2r/` and `connectivity/`; raises DatasetMissingError.
 
     What the configuration names (`data_dir`) goes before the variable WAYFARE_DATA.
@@ -93,13 +93,13 @@ class Dataset:
 
     def __init__(self, data_folder: Path) -> None:
         self.data_folder = data_folder
-        self._tasks: Dict[str, Tuple[Task, ...]] = {}
+        self._tasks: dict[str, tuple[Task, ...]] = {}
 
-    def splits(self) -> List[str]:
+    def splits(self) -> list[str]:
         """Return the splits whose files are there."""
         return [split for split in SPLITS if self._path(split).is_file()]
 
-    def tasks(self, split: str) -> Tuple[Task, ...]:
+    def tasks(self, split: str) -> tuple[Task, ...]:
         """Return a split's tasks; raises DatasetMissingError, DatasetError."""
         tasks = self._tasks.get(split)
         if tasks is None:
@@ -109,7 +109,7 @@ class Dataset:
     def _path(self, split: str) -> Path:
         return self.data_folder / "r2r" / f"R2R_{split}.json"
 
-    def _read(self, split: str) -> Tuple[Task, ...]:
+    def _read(self, split: str) -> tuple[Task, ...]:
         path = self._path(split)
         if not path.is_file():
             raise DatasetMissingError(
@@ -123,7 +123,7 @@ class Dataset:
             raise DatasetError(f"{path} is not a Room-to-Room file: {error!r}") from error
 
 
-def _tasks_of(item: Mapping[str, Any], split: str) -> List[Task]:
+def _tasks_of(item: Mapping[str, Any], split: str) -> list[Task]:
     path = tuple(str(viewpoint) for viewpoint in item["path"])
     is_goal_published = not (split == "test" and len(path) == 1)
     return [

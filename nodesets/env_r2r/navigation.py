@@ -13,7 +13,7 @@ import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Sequence, Tuple
+from typing import Any, Mapping, Sequence
 
 import numpy as np
 
@@ -29,8 +29,8 @@ class ShortestWays:
     Infinite and -1 where no way leads to the goal; the goal itself has 0 and -1.
     """
 
-    distance_m: Tuple[float, ...]
-    next_hop: Tuple[int, ...]
+    distance_m: tuple[float, ...]
+    next_hop: tuple[int, ...]
 
 
 class NavigationGraph:
@@ -48,7 +48,7 @@ class NavigationGraph:
         self._index = {name: index for index, name in enumerate(self.viewpoints)}
         unobstructed = np.array([item["unobstructed"] for item in locations], dtype=bool)
         self._adjacent = self._connect(unobstructed)
-        self._ways: Dict[int, ShortestWays] = {}
+        self._ways: dict[int, ShortestWays] = {}
 
     def index(self, viewpoint: str) -> int:
         """Return the index of an included viewpoint; raises NavigationGraphError."""
@@ -62,7 +62,7 @@ class NavigationGraph:
             )
         return index
 
-    def adjacent(self, index: int) -> Tuple[int, ...]:
+    def adjacent(self, index: int) -> tuple[int, ...]:
         """Return the neighbours of a viewpoint in the file's order."""
         return self._adjacent[index]
 
@@ -82,7 +82,7 @@ class NavigationGraph:
         """Return the geodesic distance between two viewpoints; infinite without a way."""
         return self.ways_to(self.index(there)).distance_m[self.index(here)]
 
-    def shortest_path(self, start: str, goal: str) -> List[str]:
+    def shortest_path(self, start: str, goal: str) -> list[str]:
         """Return the viewpoints from `start` to `goal`, both included; empty without a way."""
         here, target = self.index(start), self.index(goal)
         ways = self.ways_to(target)
@@ -94,7 +94,7 @@ class NavigationGraph:
             path.append(self.viewpoints[here])
         return path
 
-    def _connect(self, unobstructed: np.ndarray) -> Tuple[Tuple[int, ...], ...]:
+    def _connect(self, unobstructed: np.ndarray) -> tuple[tuple[int, ...], ...]:
         included = np.array(self.included, dtype=bool)
         edges = unobstructed & included[:, None] & included[None, :]
         np.fill_diagonal(edges, False)
@@ -112,7 +112,7 @@ class NavigationGraph:
         count = len(self.viewpoints)
         distance_m, next_hop, settled = [math.inf] * count, [-1] * count, [False] * count
         distance_m[goal] = 0.0
-        frontier: List[Tuple[float, int]] = [(0.0, goal)]
+        frontier: list[tuple[float, int]] = [(0.0, goal)]
         while frontier:
             here_m, here = heapq.heappop(frontier)
             if settled[here]:
@@ -127,11 +127,11 @@ class NavigationGraph:
 
 
 class GraphStore:
-    """The graphs of a folder of `<scan>_connectivity.json` files, each read when first asked for."""
+    """The graphs of a folder of `<scan>_connectivity.json` files, each read when asked for."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._graphs: Dict[str, NavigationGraph] = {}
+        self._graphs: dict[str, NavigationGraph] = {}
 
     def graph(self, scan: str) -> NavigationGraph:
         """Return a scan's graph; raises FileNotFoundError, NavigationGraphError."""
@@ -155,6 +155,6 @@ def read_graph(folder: Path, scan: str) -> NavigationGraph:
         raise NavigationGraphError(f"{path} is not a connectivity file: {error!r}") from error
 
 
-def _position(location: Mapping[str, Any]) -> Tuple[float, float, float]:
+def _position(location: Mapping[str, Any]) -> tuple[float, float, float]:
     pose = location["pose"]
     return float(pose[3]), float(pose[7]), float(pose[11])

@@ -6,7 +6,7 @@ Knows nothing of files, metrics or the framework: pure functions of a state and 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Dict, Mapping, Sequence, Tuple
+from typing import Any, Mapping, Sequence
 
 from .view import VIEWS, Views, turned_view
 
@@ -27,10 +27,10 @@ class State:
 
     viewpoint: str
     view_index: int
-    trajectory: Tuple[str, ...]
+    trajectory: tuple[str, ...]
     stopped: bool = False
 
-    def as_json(self) -> Dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return the state as it rides on the wire."""
         return {
             "viewpoint": self.viewpoint,
@@ -109,7 +109,7 @@ def _moved(state: State, viewpoint: str, view_index: int) -> State:
     return State(viewpoint, view_index, (*state.trajectory, viewpoint))
 
 
-def _read_triple(action: Sequence[float]) -> Tuple[int, float, float]:
+def _read_triple(action: Sequence[float]) -> tuple[int, float, float]:
     try:
         index, heading, elevation = (float(part) for part in action)
         if index != int(index):

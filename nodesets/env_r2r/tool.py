@@ -5,7 +5,7 @@ Knows nothing of workers: what a row needs comes in by its ports and its context
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping
+from typing import Any, Mapping
 
 from nodeset import BaseCanvasNode, BatchContext, Context, PortDef
 from nodeset.metrics import SUCCESS_THRESHOLD_M, score_navigation, trajectory_length, undefined
@@ -39,7 +39,7 @@ class R2RTool(BaseCanvasNode):
     def __init__(self, world: World) -> None:
         self.world = world
 
-    def forward(self, inputs: Dict[str, Any], ctx: BatchContext) -> Dict[str, Any]:
+    def forward(self, inputs: dict[str, Any], ctx: BatchContext) -> dict[str, Any]:
         """Answer every row; a port that no row has an answer for is left out."""
         rows = []
         for index, context in enumerate(ctx.rows):
@@ -49,7 +49,7 @@ class R2RTool(BaseCanvasNode):
         columns = {name: [row.get(name) for row in rows] for name in names}
         return {name: values for name, values in columns.items() if _has_any(values)}
 
-    def answer(self, task: Task, row: Mapping[str, Any]) -> Dict[str, Any]:
+    def answer(self, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
         """Return the outputs of one row."""
         raise NotImplementedError(f"{type(self).__name__} must define answer(task, row)")
 
@@ -71,7 +71,7 @@ class TaskOf(R2RTool):
         PortDef("goal", "TEXT", "the last viewpoint; absent where a split hides it", optional=True),
     ]
 
-    def answer(self, task: Task, row: Mapping[str, Any]) -> Dict[str, Any]:
+    def answer(self, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
         return {
             "instruction": task.instruction,
             "scan": task.scan,
@@ -88,12 +88,12 @@ class Reset(R2RTool):
     input_ports = [_EPISODE, _SPLIT]
     output_ports = [_STATE]
 
-    def answer(self, task: Task, row: Mapping[str, Any]) -> Dict[str, Any]:
+    def answer(self, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
         return {"state": start_state(task.path[0], initial_view(task.heading)).as_json()}
 
 
 class Observe(R2RTool):
-    """Look ahead: the current place, then the neighbours in the current view, most central first."""
+    """Look ahead: the current place, then the neighbours in view, the most central first."""
 
     node_type = "env_r2r__observe"
     display_name = "Observe the current view"
@@ -104,7 +104,7 @@ class Observe(R2RTool):
         PortDef("features", "ARRAY", "(D,), with a feature store", optional=True),
     ]
 
-    def answer(self, task: Task, row: Mapping[str, Any]) -> Dict[str, Any]:
+    def answer(self, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
         state, views = read_state(row["state"]), self.world.views(task.scan)
         place = views.graph.index(state.viewpoint)
         features = self.world.features(task.scan, state.viewpoint)
@@ -127,7 +127,7 @@ class ObservePanorama(R2RTool):
         PortDef("features", "ARRAY", "(36, D), with a feature store", optional=True),
     ]
 
-    def answer(self, task: Task, row: Mapping[str, Any]) -> Dict[str, Any]:
+    def answer(self, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
         state, views = read_state(row["state"]), self.world.views(task.scan)
         place = views.graph.index(state.viewpoint)
         return {
@@ -138,7 +138,7 @@ class ObservePanorama(R2RTool):
 
 
 class Step(R2RTool):
-    """Act in the current view: (index of a navigable place, turn right, look up); (0, 0, 0) stops."""
+    """Act in the view: (index of a navigable place, turn right, look up); (0, 0, 0) stops."""
 
     node_type = "env_r2r__step"
     display_name = "Step in the current view"
@@ -146,7 +146,7 @@ class Step(R2RTool):
     input_ports = [_EPISODE, _STATE, PortDef("action", "ACTION", "three numbers"), _SPLIT]
     output_ports = [_STATE, _DONE]
 
-    def answer(self, task: Task, row: Mapping[str, Any]) -> Dict[str, Any]:
+    def answer(self, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
         views = self.world.views(task.scan)
         return _outcome(step_in_view(views, read_state(row["state"]), row["action"]))
 
@@ -160,7 +160,7 @@ class StepPanorama(R2RTool):
     input_ports = [_EPISODE, _STATE, PortDef("action", "INT", "a candidate, or -1"), _SPLIT]
     output_ports = [_STATE, _DONE]
 
-    def answer(self, task: Task, row: Mapping[str, Any]) -> Dict[str, Any]:
+    def answer(self, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
         views = self.world.views(task.scan)
         return _outcome(step_in_panorama(views, read_state(row["state"]), row["action"]))
 
@@ -173,7 +173,7 @@ class Evaluate(R2RTool):
     input_ports = [_EPISODE, _STATE, _SPLIT]
     output_ports = [PortDef("metrics", "METRICS", "NE, TL, SR, OSR, SPL")]
 
-    def answer(self, task: Task, row: Mapping[str, Any]) -> Dict[str, Any]:
+    def answer(self, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
         trajectory = read_state(row["state"]).trajectory
         distance_m = self.world.views(task.scan).graph.distance_m
         if task.goal is not None:
@@ -186,13 +186,13 @@ class Evaluate(R2RTool):
         return {"metrics": {**dict.fromkeys(("NE", "SR", "OSR", "SPL"), hidden), "TL": length_m}}
 
 
-def make_tools(world: World) -> List[BaseCanvasNode]:
+def make_tools(world: World) -> list[BaseCanvasNode]:
     """Return one of each tool."""
     kinds = (TaskOf, Reset, Observe, ObservePanorama, Step, StepPanorama, Evaluate)
     return [kind(world) for kind in kinds]
 
 
-def _describe(task: Task, state: State) -> Dict[str, Any]:
+def _describe(task: Task, state: State) -> dict[str, Any]:
     return {
         "scan": task.scan,
         "viewpoint": state.viewpoint,
@@ -203,9 +203,9 @@ def _describe(task: Task, state: State) -> Dict[str, Any]:
     }
 
 
-def _outcome(state: State) -> Dict[str, Any]:
+def _outcome(state: State) -> dict[str, Any]:
     return {"state": state.as_json(), "done": state.stopped}
 
 
-def _has_any(values: List[Any]) -> bool:
+def _has_any(values: list[Any]) -> bool:
     return any(value is not None for value in values)

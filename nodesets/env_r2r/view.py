@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Dict, List, Tuple
+from typing import Any
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class Sight:
         """How far from the middle of the view, as the simulator sorts by."""
         return math.sqrt(self.rel_heading**2 + self.rel_elevation**2)
 
-    def as_json(self) -> Dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return the fields under the simulator's names, angles in radians."""
         return {
             "viewpoint": self.viewpoint,
@@ -85,7 +85,7 @@ class Candidate:
     view: int
     sight: Sight
 
-    def as_json(self) -> Dict[str, Any]:
+    def as_json(self) -> dict[str, Any]:
         """Return the sight's fields and the view's index."""
         return {**self.sight.as_json(), "view": self.view}
 
@@ -96,10 +96,10 @@ class Views:
     def __init__(self, graph: NavigationGraph) -> None:
         self.graph = graph
         self._positions = graph.positions.astype(np.float32)
-        self._navigable: Dict[Tuple[int, int], Tuple[Sight, ...]] = {}
-        self._candidates: Dict[int, Tuple[Candidate, ...]] = {}
+        self._navigable: dict[tuple[int, int], tuple[Sight, ...]] = {}
+        self._candidates: dict[int, tuple[Candidate, ...]] = {}
 
-    def navigable(self, place: int, view: int) -> Tuple[Sight, ...]:
+    def navigable(self, place: int, view: int) -> tuple[Sight, ...]:
         """Return the place itself, then the neighbours within the view, the most central first.
 
         Only the heading decides what is within: neighbours above and below the image count.
@@ -111,7 +111,7 @@ class Views:
             found = self._navigable[place, view] = (here, *seen)
         return found
 
-    def candidates(self, place: int) -> Tuple[Candidate, ...]:
+    def candidates(self, place: int) -> tuple[Candidate, ...]:
         """Return every neighbour in the file's order, each with its best view.
 
         The best of the 36 views is the one in which the neighbour is most central; of two equally
@@ -122,8 +122,8 @@ class Views:
             found = self._candidates[place] = tuple(self._best_views(place))
         return found
 
-    def _best_views(self, place: int) -> List[Candidate]:
-        best: Dict[str, Candidate] = {}
+    def _best_views(self, place: int) -> list[Candidate]:
+        best: dict[str, Candidate] = {}
         for view in range(VIEWS):
             for sight in self._seen(place, view):
                 known = best.get(sight.viewpoint)
@@ -132,7 +132,7 @@ class Views:
         names = (self.graph.viewpoints[index] for index in self.graph.adjacent(place))
         return [best[name] for name in names if name in best]
 
-    def _seen(self, place: int, view: int) -> List[Sight]:
+    def _seen(self, place: int, view: int) -> list[Sight]:
         """Return the neighbours within a view, in the file's order."""
         azimuth = math.pi / 2.0 - heading_rad(view)
         ahead_x, ahead_y = np.float32(math.cos(azimuth)), np.float32(math.sin(azimuth))

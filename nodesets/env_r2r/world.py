@@ -5,8 +5,6 @@ Knows nothing of ports or episodes in progress; what it keeps depends on the fil
 
 from __future__ import annotations
 
-from typing import Dict, List, Optional
-
 import numpy as np
 
 from .dataset import SPLITS, Dataset, DatasetMissingError, Task, find_data_folder
@@ -23,10 +21,10 @@ class World:
     def __init__(self, data_dir: str = "", features: str = "") -> None:
         self._data_dir = data_dir
         self._features_path = features
-        self._dataset: Optional[Dataset] = None
-        self._graphs: Optional[GraphStore] = None
-        self._features: Optional[FeatureStore] = None
-        self._views: Dict[str, Views] = {}
+        self._dataset: Dataset | None = None
+        self._graphs: GraphStore | None = None
+        self._features: FeatureStore | None = None
+        self._views: dict[str, Views] = {}
 
     @property
     def dataset(self) -> Dataset:
@@ -35,7 +33,7 @@ class World:
             self._dataset = Dataset(find_data_folder(self._data_dir))
         return self._dataset
 
-    def splits(self) -> List[str]:
+    def splits(self) -> list[str]:
         """Return the splits that are there; without any, all that are published.
 
         So the environment can be described without its data, and asking for episodes says what is
@@ -70,7 +68,7 @@ class World:
             views = self._views[scan] = Views(self._graphs.graph(scan))
         return views
 
-    def features(self, scan: str, viewpoint: str) -> Optional[np.ndarray]:
+    def features(self, scan: str, viewpoint: str) -> np.ndarray | None:
         """Return a viewpoint's features (36, D), or none without a feature store."""
         if not self._features_path:
             return None

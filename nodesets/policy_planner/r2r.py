@@ -5,12 +5,12 @@ Knows nothing of episodes in progress: what an agent remembers comes in and goes
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Sequence, Tuple, Type
+from typing import Any, Mapping, Sequence
 
-from nodeset import BaseCanvasNode, BatchContext, PortDef
+from nodeset import BaseCanvasNode, BatchContext, Context, PortDef
 
 from ..env_r2r.dataset import find_data_folder
-from ..env_r2r.navigation import GraphStore
+from ..env_r2r.navigation import GraphStore, NavigationGraph
 from ..env_r2r.state import STOP
 
 MOVES = 5
@@ -25,7 +25,7 @@ _TRIPLE = PortDef("action", "ACTION", "(index, turn right, look up); (0, 0, 0): 
 
 
 class R2ROracle(BaseCanvasNode):
-    """Take the shortest way to the goal (Dijkstra) and stop there; ties go to the earlier viewpoint."""
+    """Take the shortest way to the goal (Dijkstra), the earlier viewpoint where two are equal."""
 
     node_type = "policy_planner__r2r_oracle"
     display_name = "R2R shortest-path oracle"
@@ -42,12 +42,13 @@ class R2ROracle(BaseCanvasNode):
     default_config = {"data_dir": ""}
 
     def __init__(self) -> None:
-        self._stores: Dict[str, GraphStore] = {}
+        self._stores: dict[str, GraphStore] = {}
 
-    def forward(self, inputs: Dict[str, Any], ctx: BatchContext) -> Dict[str, Any]:
+    def forward(self, inputs: dict[str, Any], ctx: BatchContext) -> dict[str, Any]:
         store = self._store(ctx.config["data_dir"])
-        rows = zip(inputs["scan"], inputs["viewpoint"], inputs["goal"], inputs["candidates"])
-        return {"action": [_towards_goal(store, *row) for row in rows]}
+        rows = zip(inputs["scan"], inputs["viewpoint"], inputs["goal"])
+        wanted = [_next_on_way(store.graph(scan), here, goal) for scan, here, goal in rows]
+        return {"action": [_choose(*row) for row in zip(inputs["candidates"], wanted)]}
 
     def _store(self, data_dir: str) -> GraphStore:
         store = self._stores.get(data_dir)
@@ -73,9 +74,10 @@ class R2RReference(BaseCanvasNode):
     ]
     output_ports = [_CHOICE]
 
-    def forward(self, inputs: Dict[str, Any], ctx: BatchContext) -> Dict[str, Any]:
-        rows = zip(inputs["path"], inputs["step"], inputs["viewpoint"], inputs["candidates"])
-        return {"action": [_along_path(*row) for row in rows]}
+    def forward(self, inputs: dict[str, Any], ctx: BatchContext) -> dict[str, Any]:
+        rows = zip(inputs["path"], inputs["step"], inputs["viewpoint"])
+        wanted = [_next_on_path(*row) for row in rows]
+        return {"action": [_choose(*row) for row in zip(inputs["candidates"], wanted)]}
 
 
 class R2RStop(BaseCanvasNode):
@@ -89,7 +91,7 @@ class R2RStop(BaseCanvasNode):
     input_ports = [_NAVIGABLE]
     output_ports = [_TRIPLE]
 
-    def forward(self, inputs: Dict[str, Any], ctx: BatchContext) -> Dict[str, Any]:
+    def forward(self, inputs: dict[str, Any], ctx: BatchContext) -> dict[str, Any]:
         return {"action": [list(STOP_IN_VIEW) for _ in inputs["navigable"]]}
 
 
@@ -112,46 +114,39 @@ class R2RRandom(BaseCanvasNode):
     output_ports = [_TRIPLE, PortDef("memory", "JSON", "turns_left and moves")]
     default_config = {"turns": None}
 
-    def forward(self, inputs: Dict[str, Any], ctx: BatchContext) -> Dict[str, Any]:
+    def forward(self, inputs: dict[str, Any], ctx: BatchContext) -> dict[str, Any]:
         turns = _read_turns(ctx.config["turns"])
         navigable = inputs["navigable"]
         memories = inputs.get("memory") or [None] * len(navigable)
         actions, remembered = [], []
         for sights, memory, row in zip(navigable, memories, ctx.rows):
-            if not memory:
-                drawn = int(row.rng.integers(0, MAX_TURNS + 1)) if turns is None else turns
-                memory = {"turns_left": drawn, "moves": 0}
-            action, memory = _wander(sights, memory)
+            action, kept = _wander(sights, memory or _first_memory(turns, row))
             actions.append(list(action))
-            remembered.append(memory)
+            remembered.append(kept)
         return {"action": actions, "memory": remembered}
 
 
-TOOLS: List[Type[BaseCanvasNode]] = [R2ROracle, R2RReference, R2RStop, R2RRandom]
+TOOLS: list[type[BaseCanvasNode]] = [R2ROracle, R2RReference, R2RStop, R2RRandom]
 
 
-def _towards_goal(
-    store: GraphStore, scan: str, viewpoint: str, goal: str, candidates: Sequence[Any]
-) -> int:
-    if viewpoint == goal:
-        return STOP
-    graph = store.graph(scan)
+def _next_on_way(graph: NavigationGraph, viewpoint: str, goal: str) -> str | None:
+    """Return the next viewpoint to go to; none at the goal, or where no way leads there."""
     next_hop = graph.ways_to(graph.index(goal)).next_hop[graph.index(viewpoint)]
-    if next_hop < 0:
-        return STOP
-    return _choose(candidates, graph.viewpoints[next_hop])
+    return None if next_hop < 0 else graph.viewpoints[next_hop]
 
 
-def _along_path(path: Sequence[str], step: int, viewpoint: str, candidates: Sequence[Any]) -> int:
-    if step >= len(path) or path[step] != viewpoint:
+def _next_on_path(path: Sequence[str], step: int, viewpoint: str) -> str | None:
+    if not 0 <= step < len(path) or path[step] != viewpoint:
         raise ValueError(
             f"the agent is at {viewpoint!r} in turn {step}, which is not where the reference path "
             f"{list(path)!r} is then; 'step' must count the turns since the start"
         )
-    return STOP if step + 1 == len(path) else _choose(candidates, path[step + 1])
+    return None if step + 1 == len(path) else path[step + 1]
 
 
-def _choose(candidates: Sequence[Any], viewpoint: str) -> int:
+def _choose(candidates: Sequence[Any], viewpoint: str | None) -> int:
+    if viewpoint is None:
+        return STOP
     names = [candidate["viewpoint"] for candidate in candidates]
     if viewpoint not in names:
         raise ValueError(f"viewpoint {viewpoint!r} is next, but the candidates are {names!r}")
@@ -160,7 +155,7 @@ def _choose(candidates: Sequence[Any], viewpoint: str) -> int:
 
 def _wander(
     sights: Sequence[Any], memory: Mapping[str, int]
-) -> Tuple[Tuple[int, int, int], Dict[str, int]]:
+) -> tuple[tuple[int, int, int], dict[str, int]]:
     turns_left, moves = memory["turns_left"], memory["moves"]
     if moves >= MOVES:
         return STOP_IN_VIEW, {"turns_left": 0, "moves": moves}
@@ -171,8 +166,14 @@ def _wander(
     return _RIGHT, {"turns_left": 0, "moves": moves}
 
 
-def _read_turns(turns: Any) -> Any:
-    is_whole = isinstance(turns, int) and not isinstance(turns, bool)
-    if turns is None or (is_whole and 0 <= turns <= MAX_TURNS):
+def _first_memory(turns: int | None, row: Context) -> dict[str, int]:
+    drawn = int(row.rng.integers(0, MAX_TURNS + 1)) if turns is None else turns
+    return {"turns_left": drawn, "moves": 0}
+
+
+def _read_turns(turns: Any) -> int | None:
+    if turns is None:
+        return None
+    if isinstance(turns, int) and not isinstance(turns, bool) and 0 <= turns <= MAX_TURNS:
         return turns
     raise ValueError(f"setting turns={turns!r} must be 0 to {MAX_TURNS}, or null to draw it")
