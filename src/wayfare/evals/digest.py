@@ -1,0 +1,48 @@
+"""Digest episodes and runs, so that two of them can be compared by 16 bytes.
+
+Knows nothing of how a firing's digest came about; worker, time, attempts, logs and the texts of
+errors never enter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from nodeset.digest import digest_value
+from wayfare.store.firings import columns
+from wayfare.store.records import (
+    EpisodeKey,
+    EpisodeRecord,
+    ErrorRecord,
+    Firing,
+    Metric,
+    Outcome,
+)
+
+
+def episode_digest(
+    key: EpisodeKey,
+    *,
+    outcome: Outcome,
+    firings: Iterable[Firing] = (),
+    metrics: Mapping[str, Metric] | None = None,
+    undefined: Mapping[str, str] | None = None,
+    error: ErrorRecord | None = None,
+) -> bytes:
+    """Return the digest (16 bytes) of an episode's final attempt.
+
+    It covers the key, the outcome, the firings by turns and path, and the metrics with the
+    reasons of those that are undefined. An `error` episode has the key and the place and type of
+    its first failure in document order instead: what else had fired by then is a matter of time.
+    """
+    if error is not None:
+        failure = [error.node, list(error.turns), error.type]
+        return digest_value(["error", list(key.parts), failure])
+    results = [columns(firings), dict(metrics or {}), dict(undefined or {})]
+    return digest_value([outcome, list(key.parts), *results])
+
+
+def run_digest(records: Iterable[EpisodeRecord]) -> bytes:
+    """Return the digest (16 bytes) of a run's finished episodes, sorted by key."""
+    ordered = sorted(records, key=lambda record: record.key.parts)
+    return digest_value([[list(record.key.parts), record.digest] for record in ordered])

@@ -1,0 +1,222 @@
+"""Sum a run up: outcomes, metrics with their intervals, digest, and what its copies did.
+
+Knows nothing of how episodes run; it needs the run's header and its finished episodes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from nodeset.digest import hash64
+from wayfare.evals.digest import run_digest
+from wayfare.evals.statistics import estimate
+from wayfare.fleet.fleet import CopyCounters
+from wayfare.store.records import EpisodeRecord, ErrorRecord, Metric, Outcome, RunHeader
+from wayfare.store.run import RunReader
+from wayfare.store.summary import (
+    CopyReport,
+    EpisodeCounts,
+    Invariance,
+    MetricSummary,
+    NodesetReport,
+    RunStatus,
+    RunSummary,
+)
+
+NOT_PRODUCED = "not produced"
+"""The reason of a metric that an episode of the run says nothing of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpisodeRow:
+    """One episode as `wayfare show` lists it; an undefined metric is {"undefined": reason}."""
+
+    key: str
+    episode_id: str
+    scene_id: str
+    outcome: Outcome
+    attempts: int
+    worker: int
+    steps: int
+    seconds: float
+    metrics: Mapping[str, Metric | Mapping[str, str]]
+    digest: str
+    error: ErrorRecord | None
+
+
+def summarise(
+    header: RunHeader,
+    records: Iterable[EpisodeRecord],
+    *,
+    status: RunStatus,
+    elapsed_seconds: float,
+    out: str,
+    nodesets: Mapping[str, NodesetReport] | None = None,
+) -> RunSummary:
+    """Return what the run comes to; `out` is its folder.
+
+    The result depends on the records alone, not on their order.
+    """
+    ordered = sorted(records, key=lambda record: record.key.parts)
+    unclaimed = sorted(tool for tool, claim in header.claims.items() if claim == "not claimed")
+    return RunSummary(
+        run_id=header.run_id,
+        status=status,
+        worker_count=header.worker_count,
+        elapsed_s=elapsed_seconds,
+        episodes=count_episodes(len(header.episodes), ordered),
+        metrics=summarise_metrics(ordered, header.seed),
+        digest=run_digest(ordered).hex(),
+        invariance=Invariance(claimed=not unclaimed, tools=tuple(unclaimed)),
+        nodesets=dict(nodesets) if nodesets is not None else report_nodesets(header, (), {}),
+        out=out,
+    )
+
+
+def summarise_run(reader: RunReader) -> RunSummary:
+    """Return the summary that the run ended with, or one made from its finished episodes.
+
+    The latter is for a run that is under way or was killed: `incomplete` unless every episode of
+    its list is there; its copies' counters are lost, and its time is that of its last episode.
+    """
+    summary = reader.summary()
+    if summary is not None:
+        return summary
+    records = reader.records()
+    ended = (attempt.ended_seconds for record in records for attempt in record.attempts)
+    return summarise(
+        reader.header,
+        records,
+        status="done" if len(records) == len(reader.header.episodes) else "incomplete",
+        elapsed_seconds=max(ended, default=0.0),
+        out=str(reader.folder),
+    )
+
+
+def count_episodes(total: int, records: Sequence[EpisodeRecord]) -> EpisodeCounts:
+    """Return how the run's episodes ended and how many tries that took."""
+    outcomes = Counter(record.outcome for record in records)
+    return EpisodeCounts(
+        total=total,
+        completed=outcomes["completed"],
+        truncated=outcomes["truncated"],
+        error=outcomes["error"],
+        attempts=sum(len(record.attempts) for record in records),
+    )
+
+
+def summarise_metrics(records: Iterable[EpisodeRecord], seed: int) -> dict[str, MetricSummary]:
+    """Return every metric's summary, by name, over the episodes that did not end in `error`.
+
+    Each metric's interval has random numbers of its own, made from the run's seed and its name,
+    so that it does not depend on what else is measured.
+    """
+    scored = sorted(
+        (record for record in records if record.outcome != "error"),
+        key=lambda record: record.key.parts,
+    )
+    names = {name for record in scored for name in (*record.metrics, *record.undefined)}
+    return {name: _summarise_metric(name, scored, seed) for name in sorted(names)}
+
+
+def report_nodesets(
+    header: RunHeader, copies: Iterable[CopyCounters], health: Mapping[str, Mapping[str, Any]]
+) -> dict[str, NodesetReport]:
+    """Return each nodeset's copies and batches.
+
+    `health` is what each copy, by tag, says of itself; one that said nothing adds no batches.
+    """
+    copies = list(copies)
+    reports = {}
+    for name, nodeset in header.nodesets.items():
+        own = [copy for copy in copies if copy.nodeset == name]
+        queues = [
+            queue for copy in own for queue in health.get(copy.tag, {}).get("queues", {}).values()
+        ]
+        batches = sum(queue["batches"] for queue in queues)
+        flushes: Counter[str] = Counter()
+        for queue in queues:
+            flushes.update(queue["flushes"])
+        reports[name] = NodesetReport(
+            parallelism=nodeset.parallelism,
+            copies=tuple(_report_copy(copy) for copy in own),
+            batches=batches,
+            mean_batch=sum(queue["rows"] for queue in queues) / batches if batches else None,
+            flushes=dict(sorted(flushes.items())),
+        )
+    return reports
+
+
+def list_episodes(records: Iterable[EpisodeRecord]) -> list[EpisodeRow]:
+    """Return one row per finished episode, sorted by key."""
+    return [_row(record) for record in sorted(records, key=lambda record: record.key.parts)]
+
+
+def eval_document(summary: RunSummary) -> dict[str, Any]:
+    """Return what `wayfare eval --json` prints."""
+    return asdict(summary)
+
+
+def show_document(summary: RunSummary, records: Iterable[EpisodeRecord]) -> dict[str, Any]:
+    """Return what `wayfare show --json` prints: the summary and `episodes_table`."""
+    table = [asdict(row) for row in list_episodes(records)]
+    return {**eval_document(summary), "episodes_table": table}
+
+
+def _summarise_metric(name: str, scored: Sequence[EpisodeRecord], seed: int) -> MetricSummary:
+    defined = [record for record in scored if name in record.metrics]
+    reasons = Counter(
+        record.undefined.get(name, NOT_PRODUCED) for record in scored if name not in record.metrics
+    )
+    found = estimate(
+        [record.metrics[name] for record in defined],
+        [_cluster(record) for record in defined],
+        np.random.default_rng(hash64(seed, "interval", name)),
+    )
+    return MetricSummary(
+        n=found.n,
+        mean=found.mean,
+        ci_low=found.ci_low,
+        ci_high=found.ci_high,
+        undefined=dict(sorted(reasons.items())),
+    )
+
+
+def _cluster(record: EpisodeRecord) -> str:
+    """Return what the episode is clustered by: its group, else itself with all its repeats."""
+    if record.group:
+        return f"group {record.group}"
+    return f"episode {record.key.scene_id!r} {record.key.id!r}"
+
+
+def _report_copy(copy: CopyCounters) -> CopyReport:
+    return CopyReport(
+        tag=copy.tag,
+        pid=copy.pid,
+        workers=tuple(copy.workers),
+        calls=copy.calls,
+        preflights=copy.preflights,
+        restarts=copy.restarts,
+    )
+
+
+def _row(record: EpisodeRecord) -> EpisodeRow:
+    undefined = {name: {"undefined": reason} for name, reason in record.undefined.items()}
+    return EpisodeRow(
+        key=record.key.text,
+        episode_id=record.episode_id,
+        scene_id=record.scene_id,
+        outcome=record.outcome,
+        attempts=len(record.attempts),
+        worker=record.worker,
+        steps=record.steps,
+        seconds=record.seconds,
+        metrics=dict(sorted({**record.metrics, **undefined}.items())),
+        digest=record.digest,
+        error=record.error,
+    )

@@ -1,0 +1,179 @@
+"""What `eval --json` and `show --json` print."""
+
+import json
+from typing import Any
+
+import pytest
+
+from wayfare.evals.report import (
+    eval_document,
+    list_episodes,
+    report_nodesets,
+    show_document,
+    summarise,
+    summarise_run,
+)
+from wayfare.fleet.fleet import CopyCounters
+from wayfare.store.records import (
+    Attempt,
+    EpisodeKey,
+    EpisodeRecord,
+    ErrorRecord,
+    NodesetRecord,
+    PlannedEpisode,
+    RunHeader,
+)
+from wayfare.store.run import RunReader, RunWriter
+
+FAULT = ErrorRecord(kind="author", type="ValueError", message="bad", node="step", turns=(2,))
+
+
+def key(number):
+    return EpisodeKey("env", "0123456789", "val", "scene", str(number))
+
+
+def header(**changes):
+    nodeset: dict[str, Any] = {"file": "f.py", "source_hash": "cc", "class_name": "C"}
+    fields = {
+        "run_id": "r1",
+        "created": "2026-01-02T03:04:05Z",
+        "graph": {},
+        "graph_hash": "aa",
+        "graph_name": "agent",
+        "seed": 7,
+        "worker_count": 2,
+        "split": "val",
+        "episodes": tuple(PlannedEpisode(key=key(n), index=n) for n in range(4)),
+        "episodes_hash": "bb",
+        "nodesets": {
+            "env": NodesetRecord(parallelism="replicated", **nodeset),
+            "policy": NodesetRecord(parallelism="shared", **nodeset),
+        },
+    }
+    return RunHeader(**{**fields, **changes})
+
+
+def record(number, outcome="completed", metrics=None, undefined=None, attempts=1):
+    tries = tuple(
+        Attempt(number=n + 1, worker=1, started_seconds=n, ended_seconds=n + 1.0)
+        for n in range(attempts)
+    )
+    return EpisodeRecord(
+        key=key(number),
+        index=number,
+        outcome=outcome,
+        worker=1,
+        attempts=tries,
+        steps=3,
+        seconds=1.0,
+        metrics=metrics or {},
+        undefined=undefined or {},
+        digest="ab",
+        error=FAULT if outcome == "error" else None,
+    )
+
+
+RECORDS = [
+    record(3, "error", attempts=2),
+    record(0, metrics={"success": True, "spl": 0.5}),
+    record(2, "truncated", {"success": False}, {"spl": "unreachable"}),
+    record(1, metrics={"success": True}),
+]
+
+
+def summary(records=RECORDS, **changes):
+    return summarise(header(**changes), records, status="done", elapsed_seconds=9.0, out="/runs/r1")
+
+
+def test_the_document_has_exactly_the_designs_fields():
+    document = eval_document(summary())
+    assert list(document) == [
+        *("run_id", "status", "worker_count", "elapsed_s", "episodes", "metrics"),
+        *("digest", "invariance", "nodesets", "out"),
+    ]
+    assert document["episodes"] == {
+        "total": 4,
+        "completed": 2,
+        "truncated": 1,
+        "error": 1,
+        "attempts": 5,
+    }
+    assert set(document["metrics"]["spl"]) == {"n", "mean", "ci_low", "ci_high", "undefined"}
+    json.dumps(document, allow_nan=False)
+
+
+def test_errors_have_no_metrics_and_truncated_episodes_do():
+    success = summary().metrics["success"]
+    assert (success.n, success.mean) == (3, pytest.approx(2 / 3))
+
+
+def test_undefined_values_are_counted_by_reason_and_are_not_in_the_mean():
+    spl = summary().metrics["spl"]
+    assert (spl.n, spl.mean) == (1, 0.5)
+    assert spl.undefined == {"not produced": 1, "unreachable": 1}
+
+
+def test_a_metric_that_is_defined_nowhere_has_no_mean():
+    records = [record(0, undefined={"spl": "unreachable"})]
+    assert summary(records).metrics["spl"].mean is None
+
+
+def test_the_summary_does_not_depend_on_the_order_in_which_episodes_finished():
+    assert summary() == summary(RECORDS[::-1])
+
+
+def test_tools_whose_bits_depend_on_the_batch_forbid_the_claim():
+    claims = {"policy__act": "not claimed", "env__step": "padded"}
+    document = eval_document(summary(claims=claims))
+    assert document["invariance"] == {"claimed": False, "tools": ("policy__act",)}
+    assert summary(claims={"env__step": "bit-stable"}).invariance.claimed
+
+
+def test_rows_are_sorted_by_key_and_keep_undefined_apart():
+    document = json.loads(json.dumps(show_document(summary(), RECORDS), allow_nan=False))
+    rows = document["episodes_table"]
+    assert [row["episode_id"] for row in rows] == ["0", "1", "2", "3"]
+    assert rows[2]["metrics"] == {"success": False, "spl": {"undefined": "unreachable"}}
+    assert (rows[3]["attempts"], rows[3]["error"]["type"]) == (2, "ValueError")
+    assert set(rows[0]) == {
+        *("key", "episode_id", "scene_id", "outcome", "attempts", "worker", "steps"),
+        *("seconds", "metrics", "digest", "error"),
+    }
+
+
+def test_a_row_s_key_is_text():
+    assert list_episodes(RECORDS)[0].key == "env@01234567/val/scene/0/0"
+
+
+def counters(nodeset, tag, **fields):
+    given = {"pid": 5, "workers": (0,), "calls": 2, "preflights": 0, "restarts": 0}
+    return CopyCounters(nodeset=nodeset, tag=tag, **{**given, **fields})
+
+
+def test_batches_of_all_tools_of_a_copy_are_summed_up():
+    queues = {
+        "act": {"rows": 9, "batches": 2, "flushes": {"all_waiting": 2}},
+        "look": {"rows": 3, "batches": 2, "flushes": {"all_waiting": 1, "gap": 1}},
+    }
+    copies = [counters("policy", "policy", workers=(0, 1)), counters("env", "env#0")]
+    reports = report_nodesets(header(), copies, {"policy": {"queues": queues}})
+    policy = reports["policy"]
+    assert (policy.batches, policy.mean_batch) == (4, 3.0)
+    assert policy.flushes == {"all_waiting": 3, "gap": 1}
+    assert [copy.tag for copy in policy.copies] == ["policy"]
+    assert (reports["env"].batches, reports["env"].mean_batch) == (0, None)
+
+
+def test_a_killed_run_is_summed_up_from_what_it_committed(tmp_path):
+    with RunWriter.create(tmp_path, header()) as writer:
+        for entry in RECORDS[:2]:
+            writer.append(entry, [])
+    found = summarise_run(RunReader.open(writer.folder, tmp_path))
+    assert (found.status, found.episodes.finished, found.elapsed_s) == ("incomplete", 2, 2.0)
+    assert found.nodesets["policy"].parallelism == "shared"
+
+
+def test_a_run_that_ended_keeps_the_summary_it_ended_with(tmp_path):
+    with RunWriter.create(tmp_path, header()) as writer:
+        writer.finish(summary())
+    assert summarise_run(RunReader.open(writer.folder, tmp_path)) == summary()
