@@ -47,6 +47,8 @@ class LocalSettings:
     environment: Mapping[str, str]
     """What copies inherit."""
     search: InterpreterSearch
+    folder: Path
+    """Copies' working directory: where the user stands, so that relative paths mean the same."""
     log_folder: Path | None = None
     """Where copies' output is kept; None: with the sockets, removed at the end."""
 
@@ -56,7 +58,7 @@ class LocalSettings:
     ) -> LocalSettings:
         """Return the settings that these environment variables describe."""
         search = InterpreterSearch.from_environment(environment)
-        return cls(dict(environment), search, log_folder)
+        return cls(dict(environment), search, Path.cwd(), log_folder)
 
 
 class LocalLauncher:
@@ -108,7 +110,7 @@ class LocalLauncher:
         spawned = await self._keeper.spawn(
             _host_command(interpreter, spec, url),
             env=environment,
-            cwd=spec.file.parent,
+            cwd=self._settings.folder,
             log=log,
         )
         return LocalCopy(spec.tag, url, spawned, self._keeper, _Log(log, log_start))

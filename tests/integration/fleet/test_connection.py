@@ -86,10 +86,10 @@ async def test_replies_are_matched_by_id_in_any_order(tmp_path):
     def answer(message):
         held.append(message)
         if len(held) < 2:
-            return None
+            return
         server.writers[0].writelines(wire.encode({"id": held[1]["id"], "ok": {"n": 1}}))
         server.writers[0].writelines(wire.encode({"id": held[0]["id"], "ok": {"n": 0}}))
-        return None
+        return
 
     async with connected(tmp_path, answer) as (server, connection):
         requests = [connection.request("health", budget_seconds=20) for _ in range(2)]
@@ -120,7 +120,9 @@ async def test_a_lost_connection_fails_everything_under_way_with_its_cause(tmp_p
 async def test_a_call_past_its_budget_names_tool_and_budget_and_is_withdrawn(tmp_path):
     async with connected(tmp_path, lambda _: None) as (server, connection):
         with pytest.raises(BudgetExceededError, match=r"'step'.*0\.05 s"):
-            await connection.call(path="n", turns=(), tool="step", **{**CALL, "budget_seconds": 0.05})
+            await connection.call(
+                path="n", turns=(), tool="step", **{**CALL, "budget_seconds": 0.05}
+            )
         call, cancel = await server.wait_for("call"), await server.wait_for("cancel")
         assert cancel["target"] == call["id"]
 

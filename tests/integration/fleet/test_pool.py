@@ -93,7 +93,7 @@ async def test_an_attempt_begins_with_begin_episode_and_then_the_controller():
 
 
 async def test_an_episode_closes_with_a_digest_for_every_call_the_same_in_every_attempt():
-    async with started(BOTH, 2) as (fleet, pool):
+    async with started(BOTH, 2) as (_fleet, pool):
         firings = []
         for worker in (*pool.workers, pool.workers[0]):
             await worker.open_episode(EPISODE)
@@ -148,7 +148,7 @@ async def test_a_copy_that_dies_in_a_call_fails_it_and_is_replaced_by_a_fresh_on
 
 
 async def test_two_connections_of_one_copy_have_an_episode_each():
-    async with started(make_graph("policy_twice__act"), 2) as (fleet, pool):
+    async with started(make_graph("policy_twice__act"), 2) as (_fleet, pool):
         first, second = pool.workers
         await first.open_episode(EPISODE)
         await second.open_episode(replace(EPISODE, id="4"))

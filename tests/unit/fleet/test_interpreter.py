@@ -20,7 +20,7 @@ def write_python(path: Path, version: str, missing: str = "[]") -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(
         "#!/bin/sh\n"
-        f"case \"$2\" in *missing*) echo '{{\"version\": \"{version}\", \"missing\": {missing}}}';;\n"
+        f'case "$2" in *missing*) echo \'{{"version": "{version}", "missing": {missing}}}\';;\n'
         f"*) echo {version};; esac\n"
     )
     path.chmod(0o755)
