@@ -163,5 +163,5 @@ async def test_an_episode_without_all_its_digests_is_no_proof(tmp_path):
     async with connected(tmp_path, echo) as (_, connection):
         await connection.open_episode({})
         await connection.call(path="a", turns=(0,), tool="t", **CALL)
-        with pytest.raises(CopyFailedError, match="without the digests of 1 calls.*'a'"):
+        with pytest.raises(CopyFailedError, match=r"without the digests of 1 calls.*'a'"):
             await connection.close_episode()

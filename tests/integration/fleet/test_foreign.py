@@ -72,5 +72,5 @@ async def test_an_interpreter_without_numpy_is_refused_before_anything_starts(tm
     graph = read_graph({"version": 1, "nodes": [{"id": "n", "type": "bare__version"}]})
     registry = WorkspaceComponentRegistry([tmp_path])
     async with LocalLauncher(LocalSettings.from_environment(os.environ)) as launcher:
-        with pytest.raises(InterpreterError, match="lacks 'numpy'.*-m pip install numpy"):
+        with pytest.raises(InterpreterError, match=r"lacks 'numpy'.*-m pip install numpy"):
             await registry.ensure_nodesets_for_graph(graph, 4, launcher)

@@ -116,7 +116,9 @@ async def test_what_a_tool_logs_is_kept_with_its_call():
 
 async def test_a_copy_that_ends_at_import_is_reported_at_once_with_what_it_printed():
     started_at = time.monotonic()
-    with pytest.raises(CopyStartError, match="'broken_import'.*libsim.so: cannot open") as caught:
+    with pytest.raises(
+        CopyStartError, match=r"(?s)'broken_import'.*libsim.so: cannot open"
+    ) as caught:
         async with started(make_graph("broken_import__tool"), 4):
             pass
     assert caught.value.death is not None
@@ -125,7 +127,7 @@ async def test_a_copy_that_ends_at_import_is_reported_at_once_with_what_it_print
 
 
 async def test_a_copy_that_is_killed_in_initialize_is_reported_with_signal_and_last_lines():
-    with pytest.raises(CopyStartError, match="SIGSEGV.*\n.*out of memory on device 0"):
+    with pytest.raises(CopyStartError, match=r"SIGSEGV.*\n.*out of memory on device 0"):
         async with started(make_graph("broken_start__nothing"), 1):
             pass
 

@@ -45,7 +45,7 @@ def test_a_broken_nodeset_is_listed_with_its_reason_and_disturbs_no_other(tmp_pa
     registry = WorkspaceComponentRegistry([folder], shipped=make_workspace(tmp_path / "s"))
     assert [entry.name for entry in registry.nodesets] == ["env"]
     assert "odd.py:5" in registry.broken[0].reason
-    with pytest.raises(WorkspaceError, match="'odd'.*could not be read.*sharded"):
+    with pytest.raises(WorkspaceError, match=r"'odd'.*could not be read.*sharded"):
         registry.find_nodeset("odd")
 
 
