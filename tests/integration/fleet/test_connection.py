@@ -135,7 +135,7 @@ async def test_a_value_that_can_not_cross_fails_its_own_call_alone(tmp_path):
             connection.call(path="b", turns=(), tool="t", **bad),
             return_exceptions=True,
         )
-        assert outcomes[0]["outputs"] == {}
+        assert outcomes[0] == {"outputs": {}, "digests": []}
         assert isinstance(outcomes[1], WireError)
 
 

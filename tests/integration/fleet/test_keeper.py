@@ -52,8 +52,9 @@ def wait_until(claim, seconds: float = 20.0) -> None:
         time.sleep(0.01)
 
 
-def read_number(path: Path) -> int | None:
-    return int(path.read_text()) if path.exists() and path.read_text() else None
+def read_number(path: Path) -> int:
+    """Return the number in a file, 0 while there is none."""
+    return int(path.read_text() or 0) if path.exists() else 0
 
 
 async def spawn(keeper: Keeper, folder: Path, *argv: str):

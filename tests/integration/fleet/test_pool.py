@@ -116,9 +116,7 @@ async def test_what_a_tool_logs_is_kept_with_its_call():
 
 async def test_a_copy_that_ends_at_import_is_reported_at_once_with_what_it_printed():
     started_at = time.monotonic()
-    with pytest.raises(
-        CopyStartError, match=r"(?s)'broken_import'.*libsim.so: cannot open"
-    ) as caught:
+    with pytest.raises(CopyStartError, match=r"(?s)'broken_import'.*libsim.so: cannot") as caught:
         async with started(make_graph("broken_import__tool"), 4):
             pass
     assert caught.value.death is not None

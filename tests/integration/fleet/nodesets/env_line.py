@@ -42,6 +42,7 @@ class Crash(BaseCanvasNode):
 
 
 class LineController(BaseController):
+    nodeset: "LineNodeSet"
     fields = [Field("split", "select"), Field("episode_index", "number")]
     actions = [Action("play")]
 
