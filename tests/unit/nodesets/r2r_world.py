@@ -73,7 +73,7 @@ def write_world(folder: Path) -> Path:
     return folder
 
 
-def call(tool: BaseCanvasNode, *, seed: int = 0, **columns: list[Any]) -> dict[str, Any]:
+def call(tool: BaseCanvasNode, *, seed: int = 0, **columns: Any) -> dict[str, Any]:
     """Call a batched tool with one column per port, as a copy would."""
     count = len(next(iter(columns.values())))
     episode = EpisodeContext(0, "", split="val_unseen")
@@ -84,4 +84,5 @@ def call(tool: BaseCanvasNode, *, seed: int = 0, **columns: list[Any]) -> dict[s
 
 def write_features(path: Path) -> None:
     views = np.arange(36, dtype=np.float32)[:, None]
-    np.savez(path, **{f"{SCAN}_{name}": views + 100 * n for n, name in enumerate(PLACES)})
+    arrays: dict[str, Any] = {f"{SCAN}_{name}": views + 100 * n for n, name in enumerate(PLACES)}
+    np.savez(path, **arrays)

@@ -46,7 +46,7 @@ def test_the_reference_agent_follows_the_path_to_its_end() -> None:
 
 
 def test_a_reference_agent_off_its_path_says_so() -> None:
-    row: dict[str, list[Any]] = {"path": [["a", "b"]], "candidates": [AROUND_B]}
+    row: dict[str, Any] = {"path": [["a", "b"]], "candidates": [AROUND_B]}
     with pytest.raises(ValueError, match="at 'd' in turn 1"):
         call(R2RReference(), **row, step=[1], viewpoint=["d"])
     with pytest.raises(ValueError, match="candidates are"):

@@ -57,7 +57,7 @@ def test_an_action_may_be_an_array(env: LoadedNodeSet) -> None:
 
 
 def test_stopping_is_done_and_final(env: LoadedNodeSet) -> None:
-    row = {"episode_index": [0], "state": reset(env, 0)}
+    row: dict[str, Any] = {"episode_index": [0], "state": reset(env, 0)}
     answer = call(env.tools["step"], **row, action=[[0, 0, 0]])
     assert answer["done"] == [True]
     with pytest.raises(ActionError, match="has stopped"):
@@ -79,17 +79,17 @@ def test_going_to_a_candidate_looks_its_way(env: LoadedNodeSet) -> None:
 
 def test_a_row_alone_answers_as_in_a_batch(env: LoadedNodeSet) -> None:
     states = [reset(env, 0)[0], act(env, reset(env, 0)[0], 0), act(env, reset(env, 0)[0], 0, 1)]
-    rows = {"episode_index": [0, 2, 4], "state": states}
+    rows: dict[str, Any] = {"episode_index": [0, 2, 4], "state": states}
     for name in ("observe", "observe_panorama", "evaluate"):
         together = call(env.tools[name], **rows)
         for row in range(3):
-            one = {port: [values[row]] for port, values in rows.items()}
+            one: dict[str, Any] = {port: [values[row]] for port, values in rows.items()}
             alone = call(env.tools[name], **one)
             assert all(np.array_equal(alone[key][0], together[key][row]) for key in alone)
 
 
 def test_features_are_looked_up_by_viewpoint_and_view(env: LoadedNodeSet) -> None:
-    row = {"episode_index": [0], "state": [act(env, reset(env, 0)[0], [1, 0, 0])]}
+    row: dict[str, Any] = {"episode_index": [0], "state": [act(env, reset(env, 0)[0], [1, 0, 0])]}
     assert call(env.tools["observe"], **row)["features"][0].tolist() == [200.0 + LEVEL]
     assert call(env.tools["observe_panorama"], **row)["features"][0].shape == (36, 1)
 
@@ -97,12 +97,12 @@ def test_features_are_looked_up_by_viewpoint_and_view(env: LoadedNodeSet) -> Non
 def test_without_a_store_there_is_no_features_port(tmp_path: Path, repo_root: Path) -> None:
     config = {"data_dir": str(write_world(tmp_path))}
     env = load_nodeset(str(repo_root / "nodesets" / "env_r2r"), config=config)
-    row = {"episode_index": [0], "state": reset(env, 0)}
+    row: dict[str, Any] = {"episode_index": [0], "state": reset(env, 0)}
     assert "features" not in call(env.tools["observe"], **row)
 
 
 def test_a_split_without_goals_has_a_length_and_no_score(env: LoadedNodeSet) -> None:
-    row: dict[str, list[Any]] = {"episode_index": [0], "split": ["test"]}
+    row: dict[str, Any] = {"episode_index": [0], "split": ["test"]}
     assert "goal" not in call(env.tools["task"], **row)
     state = call(env.tools["reset"], **row)["state"]
     (metrics,) = call(env.tools["evaluate"], **row, state=state)["metrics"]
@@ -123,7 +123,8 @@ def test_samples_are_inputs_of_every_tool(env: LoadedNodeSet) -> None:
     samples = env.nodeset.sample_inputs(np.random.default_rng(0)) or {}
     assert set(samples) == set(env.tools)
     for name, inputs in samples.items():
-        assert call(env.tools[name], **{port: [value] for port, value in inputs.items()})
+        columns: dict[str, Any] = {port: [value] for port, value in inputs.items()}
+        assert call(env.tools[name], **columns)
 
 
 def test_without_data_the_nodeset_still_describes_itself(
