@@ -47,8 +47,8 @@ class R2ROracle(BaseCanvasNode):
     def forward(self, inputs: dict[str, Any], ctx: BatchContext) -> dict[str, Any]:
         store = self._store(ctx.config["data_dir"])
         rows = zip(inputs["scan"], inputs["viewpoint"], inputs["goal"])
-        wanted = [_next_on_way(store.graph(scan), here, goal) for scan, here, goal in rows]
-        return {"action": [_choose(*row) for row in zip(inputs["candidates"], wanted)]}
+        wanted = [next_on_way(store.graph(scan), here, goal) for scan, here, goal in rows]
+        return {"action": [choose_candidate(*row) for row in zip(inputs["candidates"], wanted)]}
 
     def _store(self, data_dir: str) -> GraphStore:
         store = self._stores.get(data_dir)
@@ -77,7 +77,7 @@ class R2RReference(BaseCanvasNode):
     def forward(self, inputs: dict[str, Any], ctx: BatchContext) -> dict[str, Any]:
         rows = zip(inputs["path"], inputs["step"], inputs["viewpoint"])
         wanted = [_next_on_path(*row) for row in rows]
-        return {"action": [_choose(*row) for row in zip(inputs["candidates"], wanted)]}
+        return {"action": [choose_candidate(*row) for row in zip(inputs["candidates"], wanted)]}
 
 
 class R2RStop(BaseCanvasNode):
@@ -120,7 +120,7 @@ class R2RRandom(BaseCanvasNode):
         memories = inputs.get("memory") or [None] * len(navigable)
         actions, remembered = [], []
         for sights, memory, row in zip(navigable, memories, ctx.rows):
-            action, kept = _wander(sights, memory or _first_memory(turns, row))
+            action, kept = wander(sights, memory or _first_memory(turns, row))
             actions.append(list(action))
             remembered.append(kept)
         return {"action": actions, "memory": remembered}
@@ -129,7 +129,7 @@ class R2RRandom(BaseCanvasNode):
 TOOLS: list[type[BaseCanvasNode]] = [R2ROracle, R2RReference, R2RStop, R2RRandom]
 
 
-def _next_on_way(graph: NavigationGraph, viewpoint: str, goal: str) -> str | None:
+def next_on_way(graph: NavigationGraph, viewpoint: str, goal: str) -> str | None:
     """Return the next viewpoint to go to; none at the goal, or where no way leads there."""
     next_hop = graph.ways_to(graph.index(goal)).next_hop[graph.index(viewpoint)]
     return None if next_hop < 0 else graph.viewpoints[next_hop]
@@ -144,7 +144,8 @@ def _next_on_path(path: Sequence[str], step: int, viewpoint: str) -> str | None:
     return None if step + 1 == len(path) else path[step + 1]
 
 
-def _choose(candidates: Sequence[Any], viewpoint: str | None) -> int:
+def choose_candidate(candidates: Sequence[Any], viewpoint: str | None) -> int:
+    """Return the index of the candidate at `viewpoint`, or stop where that is none."""
     if viewpoint is None:
         return STOP
     names = [candidate["viewpoint"] for candidate in candidates]
@@ -153,9 +154,10 @@ def _choose(candidates: Sequence[Any], viewpoint: str | None) -> int:
     return names.index(viewpoint)
 
 
-def _wander(
+def wander(
     sights: Sequence[Any], memory: Mapping[str, int]
 ) -> tuple[tuple[int, int, int], dict[str, int]]:
+    """Return the random agent's action and memory; `sights` holds the current place first."""
     turns_left, moves = memory["turns_left"], memory["moves"]
     if moves >= MOVES:
         return STOP_IN_VIEW, {"turns_left": 0, "moves": moves}

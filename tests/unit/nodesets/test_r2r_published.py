@@ -17,7 +17,7 @@ from nodesets.env_r2r.navigation import GraphStore
 from nodesets.env_r2r.state import State, start_state, step_in_panorama, step_in_view
 from nodesets.env_r2r.view import initial_view
 from nodesets.env_r2r.world import World
-from nodesets.policy_planner.r2r import MAX_TURNS, _choose, _next_on_way, _wander
+from nodesets.policy_planner.r2r import MAX_TURNS, choose_candidate, next_on_way, wander
 
 from nodeset.metrics import score_navigation, trajectory_length
 
@@ -46,8 +46,8 @@ def walk_to_goal(views: Any, state: State, task: Any) -> State:
     while not state.stopped:
         here = views.graph.index(state.viewpoint)
         candidates = [candidate.as_json() for candidate in views.candidates(here)]
-        wanted = _next_on_way(views.graph, state.viewpoint, task.goal)
-        state = step_in_panorama(views, state, _choose(candidates, wanted))
+        wanted = next_on_way(views.graph, state.viewpoint, task.goal)
+        state = step_in_panorama(views, state, choose_candidate(candidates, wanted))
     return state
 
 
@@ -57,7 +57,7 @@ def walk_at_random(views: Any, state: State, task: Any, *, rng: np.random.Genera
         if state.stopped:
             break
         seen = views.navigable(views.graph.index(state.viewpoint), state.view_index)
-        action, memory = _wander(seen, memory)
+        action, memory = wander(seen, memory)
         state = step_in_view(views, state, action)
     return state
 
