@@ -5,7 +5,7 @@ Knows no particular environment, except that Minigrid's ids need `minigrid` and 
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping
+from typing import Any, Mapping
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class GymnasiumController(BaseController):
         self.split = self.nodeset.setting.split
         self.episode_index = 0
 
-    def on_load(self) -> Dict[str, Any]:
+    def on_load(self) -> dict[str, Any]:
         """Return the choice, what can be chosen, and what a step may be given as `action`."""
         setting = self.nodeset.setting
         return {
@@ -50,7 +50,7 @@ class GymnasiumController(BaseController):
             "action_space": describe_space(self.nodeset.rollout.env.action_space),
         }
 
-    def on_field_change(self, name: str, value: Any) -> Dict[str, Any]:
+    def on_field_change(self, name: str, value: Any) -> dict[str, Any]:
         """Choose a split or an episode; nothing begins before `play`."""
         if name == "split":
             self.split = self._checked(name, value, value in self.get_options("split"))
@@ -68,7 +68,7 @@ class GymnasiumController(BaseController):
         rule = f"split {setting.split!r} has the episodes 0 to {setting.episodes - 1}"
         raise ValueError(f"env_gymnasium: {name} {value!r} does not exist; {rule}")
 
-    def on_action(self, name: str, params: Mapping[str, Any]) -> Dict[str, Any]:
+    def on_action(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """`play` begins the chosen episode; `step` takes `params["action"]`, or a random action."""
         if name == "play":
             return self._play()
@@ -76,18 +76,18 @@ class GymnasiumController(BaseController):
             return self._step(params)
         raise ValueError(f"env_gymnasium's controller has no action {name!r}")
 
-    def get_options(self, field: str) -> List[str]:
+    def get_options(self, field: str) -> list[str]:
         """Return the splits."""
         return [self.nodeset.setting.split] if field == "split" else []
 
-    def _play(self) -> Dict[str, Any]:
+    def _play(self) -> dict[str, Any]:
         """Begin the chosen episode, unless `begin_episode` has just done it with the run's seed."""
         rollout = self.nodeset.rollout
         if not rollout.is_at_start_of(self.episode_index):
             rollout.begin(self.episode_index)
         return {"episode_index": self.episode_index, "step": 0, **_seen(rollout.start())}
 
-    def _step(self, params: Mapping[str, Any]) -> Dict[str, Any]:
+    def _step(self, params: Mapping[str, Any]) -> dict[str, Any]:
         rollout = self.nodeset.rollout
         action = params.get("action")
         if action is None:
@@ -97,7 +97,7 @@ class GymnasiumController(BaseController):
         return {"step": rollout.length, "action": taken, **_seen(outcome), **rollout.evaluate()}
 
 
-def _seen(outcome: Outcome) -> Dict[str, Any]:
+def _seen(outcome: Outcome) -> dict[str, Any]:
     return {
         "reward": outcome.reward,
         "terminated": outcome.terminated,
@@ -125,14 +125,14 @@ class GymnasiumNodeSet(BaseNodeSet):
         self.rollout = Rollout(self.setting)
         self.limit: Any = None
 
-    def get_tools(self) -> List[BaseCanvasNode]:
+    def get_tools(self) -> list[BaseCanvasNode]:
         """Make the environment to read its spaces, and close it again."""
         env = self.setting.make()
         try:
             self.limit = step_limit(env)
             leaves = leaves_of_space(env.observation_space)
             describe_space(env.action_space)
-            tools: List[BaseCanvasNode] = [Reset(self.rollout, leaves), Step(self.rollout, leaves)]
+            tools: list[BaseCanvasNode] = [Reset(self.rollout, leaves), Step(self.rollout, leaves)]
             if env.render_mode == "rgb_array":
                 tools.append(Render(self.rollout))
         finally:
@@ -151,7 +151,7 @@ class GymnasiumNodeSet(BaseNodeSet):
         """Reset the environment for `episode`."""
         self.rollout.begin(episode.index, episode.seed)
 
-    def get_eval_metadata(self) -> Dict[str, Any]:
+    def get_eval_metadata(self) -> dict[str, Any]:
         """Return the one split, the metrics, and the environment's own limit of steps."""
         return {
             "splits": [self.setting.split],
@@ -160,7 +160,7 @@ class GymnasiumNodeSet(BaseNodeSet):
             "step_budget": self.limit,
         }
 
-    def get_episodes(self, split: str) -> List[Episode]:
+    def get_episodes(self, split: str) -> list[Episode]:
         """Return one episode per seed."""
         is_indexed = self.setting.seeding == "index"
         base = self.setting.seed_base
@@ -169,7 +169,7 @@ class GymnasiumNodeSet(BaseNodeSet):
             for i in range(self.setting.episodes)
         ]
 
-    def sample_inputs(self, rng: np.random.Generator) -> Dict[str, Dict[str, Any]]:
+    def sample_inputs(self, rng: np.random.Generator) -> dict[str, dict[str, Any]]:
         """Return an action that the environment takes, drawn from `rng`."""
         env = self.setting.make()
         env.action_space.seed(int(rng.integers(2**31)))

@@ -5,7 +5,7 @@ Knows nothing of ports, graphs or who chooses the actions.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, NamedTuple, Optional
+from typing import Any, Mapping, NamedTuple
 
 import gymnasium
 
@@ -42,11 +42,11 @@ class Rollout:
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
-        self._env: Optional[gymnasium.Env[Any, Any]] = None
-        self._index: Optional[int] = None
-        self._first: Optional[Outcome] = None
-        self._last: Optional[Outcome] = None
-        self._rewards: List[float] = []
+        self._env: gymnasium.Env[Any, Any] | None = None
+        self._index: int | None = None
+        self._first: Outcome | None = None
+        self._last: Outcome | None = None
+        self._rewards: list[float] = []
 
     def open(self) -> None:
         """Make the environment; called once, on the thread that will use it."""
@@ -73,7 +73,7 @@ class Rollout:
         """Say whether episode `index` has been begun and no step been taken in it."""
         return self._index == index and not self._rewards
 
-    def begin(self, index: int, episode_seed: Optional[int] = None) -> None:
+    def begin(self, index: int, episode_seed: int | None = None) -> None:
         """Reset for episode `index`; `seeding` decides which seed that takes.
 
         Without an `episode_seed`, as when a person plays, the index seeds in either case.
@@ -116,7 +116,7 @@ class Rollout:
         self._rewards.append(self._last.reward)
         return self._last
 
-    def evaluate(self) -> Dict[str, Any]:
+    def evaluate(self) -> dict[str, Any]:
         """Return the episode's metrics so far: return, length and success."""
         return {
             "return": episode_return(self._rewards),
@@ -140,21 +140,22 @@ class Rollout:
         )
 
 
-def _reported_success(info: Mapping[str, Any]) -> Optional[bool]:
+def _reported_success(info: Mapping[str, Any]) -> bool | None:
     for key in REPORTED_AS:
         if key in info:
             return bool(info[key])
     return None
 
 
-def step_limit(env: gymnasium.Env[Any, Any]) -> Optional[int]:
+def step_limit(env: gymnasium.Env[Any, Any]) -> int | None:
     """Return the number of steps after which the environment truncates; None if it never does.
 
-    Gymnasium's time limit stands in the spec; Minigrid keeps its own, as `max_steps`.
+    Gymnasium's time limit stands in the spec; Minigrid keeps its own, as `max_steps`. BabyAI
+    decides on it at each reset, so that there is no limit that holds for all episodes.
     """
     declared = [
         env.spec.max_episode_steps if env.spec is not None else None,
         getattr(env.unwrapped, "max_steps", None),
     ]
-    limits = [int(limit) for limit in declared if limit is not None]
+    limits = [int(limit) for limit in declared if limit]
     return min(limits) if limits else None

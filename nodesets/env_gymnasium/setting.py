@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 from dataclasses import dataclass
-from typing import Any, Dict, Mapping, Optional, Tuple
+from typing import Any, Mapping
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec, load_env_creator
@@ -17,7 +17,7 @@ from nodeset.metrics import SUCCESS_RULES
 
 INFO_PREFIX = "info:"
 SEEDINGS = ("index", "episode")
-DEFAULT_CONFIG: Dict[str, Any] = {
+DEFAULT_CONFIG: dict[str, Any] = {
     "id": "MiniGrid-FourRooms-v0",
     "kwargs": {},
     "wrappers": [],
@@ -45,14 +45,14 @@ class Setting:
 
     id: str
     kwargs: Mapping[str, Any]
-    wrappers: Tuple[str, ...]
-    imports: Tuple[str, ...]
+    wrappers: tuple[str, ...]
+    imports: tuple[str, ...]
     episodes: int
     split: str
     seeding: str
     seed_base: int
     success: str
-    max_episode_steps: Optional[int]
+    max_episode_steps: int | None
 
     def make(self) -> gymnasium.Env[Any, Any]:
         """Make the environment, with frames on demand where it has them; never with autoreset."""
@@ -70,7 +70,7 @@ class Setting:
         return environment
 
     @staticmethod
-    def _render_mode(spec: EnvSpec) -> Dict[str, str]:
+    def _render_mode(spec: EnvSpec) -> dict[str, str]:
         entry = spec.entry_point
         creator = load_env_creator(entry) if isinstance(entry, str) else entry
         modes = getattr(creator, "metadata", {}).get("render_modes", [])
@@ -95,13 +95,13 @@ def read_setting(config: Mapping[str, Any]) -> Setting:
     )
 
 
-def _imports(config: Mapping[str, Any], env_id: str, module: str) -> Tuple[str, ...]:
+def _imports(config: Mapping[str, Any], env_id: str, module: str) -> tuple[str, ...]:
     """Return the modules that register ids; `id` may name one itself, as Gymnasium's ids do."""
     named = (module,) if module else ()
     return (*_names(config, "imports"), *named, *_by_prefix(env_id, _REGISTERED_BY))
 
 
-def _by_prefix(env_id: str, table: Mapping[str, str]) -> Tuple[str, ...]:
+def _by_prefix(env_id: str, table: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(value for prefix, value in table.items() if env_id.startswith(prefix))
 
 
@@ -114,7 +114,7 @@ def _success_rule(config: Mapping[str, Any], env_id: str) -> str:
     return _one_of(config, "success", (*SUCCESS_RULES, f"{INFO_PREFIX}KEY"))
 
 
-def _limit(config: Mapping[str, Any]) -> Optional[int]:
+def _limit(config: Mapping[str, Any]) -> int | None:
     key = "max_episode_steps"
     return None if config[key] is None else _whole(config, key, 1)
 
@@ -133,7 +133,7 @@ def _text(config: Mapping[str, Any], key: str) -> str:
     return str(config[key])
 
 
-def _one_of(config: Mapping[str, Any], key: str, allowed: Tuple[str, ...]) -> str:
+def _one_of(config: Mapping[str, Any], key: str, allowed: tuple[str, ...]) -> str:
     if config[key] not in allowed or config[key] == f"{INFO_PREFIX}KEY":
         raise _refusal(key, config[key], f"it must be one of {', '.join(allowed)}")
     return str(config[key])
@@ -146,13 +146,13 @@ def _whole(config: Mapping[str, Any], key: str, least: int) -> int:
     return value
 
 
-def _mapping(config: Mapping[str, Any], key: str) -> Dict[str, Any]:
+def _mapping(config: Mapping[str, Any], key: str) -> dict[str, Any]:
     if not isinstance(config[key], Mapping):
         raise _refusal(key, config[key], "it must be a dict of keyword arguments")
     return dict(config[key])
 
 
-def _names(config: Mapping[str, Any], key: str) -> Tuple[str, ...]:
+def _names(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = config[key]
     if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
         raise _refusal(key, value, "it must be a list of names")

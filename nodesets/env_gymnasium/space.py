@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+from typing import Any, Callable, Iterator
 
 import numpy as np
 from gymnasium import spaces
@@ -23,7 +23,7 @@ class Leaf:
     """One port of a space: where its value lies in an observation and how it is converted."""
 
     port: PortDef
-    path: Tuple[Any, ...]
+    path: tuple[Any, ...]
     space: Space
 
     def read(self, observation: Any) -> Any:
@@ -33,12 +33,12 @@ class Leaf:
         return convert(self.port, self.space, observation)
 
 
-def ports_of_space(space: Space, name: str = "observation") -> List[PortDef]:
+def ports_of_space(space: Space, name: str = "observation") -> list[PortDef]:
     """Return the ports that carry a value of `space`; raises ContractError if none can."""
     return [leaf.port for leaf in leaves_of_space(space, name)]
 
 
-def leaves_of_space(space: Space, name: str = "observation") -> List[Leaf]:
+def leaves_of_space(space: Space, name: str = "observation") -> list[Leaf]:
     """Flatten `space` into one leaf per port.
 
     A Dict's keys become port names, a Tuple's items `<name>_<index>`, nested ones are joined by
@@ -58,8 +58,8 @@ def leaves_of_space(space: Space, name: str = "observation") -> List[Leaf]:
 
 
 def _flatten(
-    space: Space, words: Tuple[str, ...], path: Tuple[Any, ...]
-) -> Iterator[Tuple[Tuple[str, ...], Tuple[Any, ...], Space]]:
+    space: Space, words: tuple[str, ...], path: tuple[Any, ...]
+) -> Iterator[tuple[tuple[str, ...], tuple[Any, ...], Space]]:
     if isinstance(space, spaces.Dict):
         for key, inner in space.spaces.items():
             yield from _flatten(inner, (*words, str(key)), (*path, key))
@@ -70,7 +70,7 @@ def _flatten(
         yield words, path, space
 
 
-def _port_name(words: Tuple[str, ...], name: str) -> str:
+def _port_name(words: tuple[str, ...], name: str) -> str:
     text = re.sub(r"\W", "_", "_".join(words))
     if not text or text in RESERVED or text[0].isdigit():
         return f"{name}_{text}" if text else name
@@ -138,6 +138,8 @@ def _restore(space: Space, value: Any) -> Any:
             raise ValueError("keys differ")
         return {key: _restore(inner, value[key]) for key, inner in space.spaces.items()}
     if isinstance(space, spaces.Tuple):
+        if len(value) != len(space.spaces):
+            raise ValueError("lengths differ")
         return tuple(_restore(inner, item) for inner, item in zip(space.spaces, value))
     if isinstance(space, spaces.Discrete):
         return _whole_number(value)
@@ -151,7 +153,7 @@ def _whole_number(value: Any) -> int:
     return int(number.reshape(()))
 
 
-def describe_space(space: Space) -> Dict[str, Any]:
+def describe_space(space: Space) -> dict[str, Any]:
     """Describe a space as JSON data, for agents that sample actions.
 
     `kind` is discrete (`n`, `start`), multi_discrete (`nvec`, `start`, `dtype`), multi_binary
@@ -168,7 +170,7 @@ def describe_space(space: Space) -> Dict[str, Any]:
     )
 
 
-def _describe_multi_discrete(space: spaces.MultiDiscrete) -> Dict[str, Any]:
+def _describe_multi_discrete(space: spaces.MultiDiscrete) -> dict[str, Any]:
     nvec = np.asarray(space.nvec)
     start = np.asarray(getattr(space, "start", np.zeros_like(nvec)))
     return {
@@ -179,7 +181,7 @@ def _describe_multi_discrete(space: spaces.MultiDiscrete) -> Dict[str, Any]:
     }
 
 
-def _describe_box(space: spaces.Box) -> Dict[str, Any]:
+def _describe_box(space: spaces.Box) -> dict[str, Any]:
     return {
         "kind": "box",
         "low": _bounds(space.low),
@@ -197,7 +199,7 @@ def _bounds(values: Any) -> Any:
     return bounds.tolist()
 
 
-def _describe_text(space: spaces.Text) -> Dict[str, Any]:
+def _describe_text(space: spaces.Text) -> dict[str, Any]:
     return {
         "kind": "text",
         "min_length": space.min_length,
@@ -206,7 +208,7 @@ def _describe_text(space: spaces.Text) -> Dict[str, Any]:
     }
 
 
-_DESCRIBERS: Tuple[Tuple[type, Callable[[Any], Dict[str, Any]]], ...] = (
+_DESCRIBERS: tuple[tuple[type, Callable[[Any], dict[str, Any]]], ...] = (
     (spaces.Discrete, lambda s: {"kind": "discrete", "n": int(s.n), "start": int(s.start)}),
     (spaces.MultiDiscrete, _describe_multi_discrete),
     (spaces.MultiBinary, lambda s: {"kind": "multi_binary", "shape": list(s.shape)}),
@@ -223,7 +225,7 @@ _DESCRIBERS: Tuple[Tuple[type, Callable[[Any], Dict[str, Any]]], ...] = (
 )
 
 
-def passive(value: Any, dropped: List[str], where: str = "info") -> Any:
+def passive(value: Any, dropped: list[str], where: str = "info") -> Any:
     """Return `value` as JSON data; what has no such form becomes None and joins `dropped`."""
     if isinstance(value, (np.generic, np.ndarray)) and value.dtype.kind in "biufUS":
         value = value.tolist()

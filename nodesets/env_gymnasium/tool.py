@@ -5,7 +5,7 @@ Knows no environment: ports come from its spaces, state lies in the rollout.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Sequence
+from typing import Any, Sequence
 
 import numpy as np
 
@@ -30,8 +30,8 @@ class _ObservingTool(_EnvironmentTool):
         self.leaves = leaves
         self.output_ports = [*(leaf.port for leaf in leaves), *self.output_ports]
 
-    def observed(self, outcome: Outcome, ctx: Any) -> Dict[str, Any]:
-        dropped: List[str] = []
+    def observed(self, outcome: Outcome, ctx: Any) -> dict[str, Any]:
+        dropped: list[str] = []
         values = {leaf.port.name: leaf.read(outcome.observation) for leaf in self.leaves}
         values["info"] = passive(dict(outcome.info), dropped)
         if dropped:
@@ -45,7 +45,7 @@ class Reset(_ObservingTool):
     description = "Show the first observation of the episode that has begun."
     output_ports = (INFO_PORT, PortDef("action_space", "JSON", "the actions, described as data"))
 
-    def forward(self, inputs: Dict[str, Any], ctx: Any) -> Dict[str, Any]:
+    def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         values = self.observed(self.rollout.start(), ctx)
         return {**values, "action_space": describe_space(self.rollout.env.action_space)}
 
@@ -63,7 +63,7 @@ class Step(_ObservingTool):
         INFO_PORT,
     )
 
-    def forward(self, inputs: Dict[str, Any], ctx: Any) -> Dict[str, Any]:
+    def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         outcome = self.rollout.step(inputs["action"])
         return {
             **self.observed(outcome, ctx),
@@ -80,7 +80,7 @@ class Render(_EnvironmentTool):
     description = "Draw the environment as it stands now."
     output_ports = (PortDef("rgb", "IMAGE"),)
 
-    def forward(self, inputs: Dict[str, Any], ctx: Any) -> Dict[str, Any]:
+    def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         return {"rgb": np.array(self.rollout.env.render(), dtype=np.uint8)}
 
 
@@ -90,5 +90,5 @@ class Evaluate(_EnvironmentTool):
     description = "Score the episode so far: return, length, success. Order it by `after`."
     output_ports = (PortDef("metrics", "METRICS"),)
 
-    def forward(self, inputs: Dict[str, Any], ctx: Any) -> Dict[str, Any]:
+    def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         return {"metrics": self.rollout.evaluate()}

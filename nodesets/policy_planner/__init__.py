@@ -5,11 +5,9 @@ Knows no environment: what a policy sees and remembers comes in by its ports.
 
 from __future__ import annotations
 
-from typing import List
-
 from nodeset import BaseCanvasNode, BaseNodeSet
 
-from . import minigrid, random
+from . import minigrid, r2r, random
 
 
 class PolicyPlannerNodeSet(BaseNodeSet):
@@ -17,5 +15,6 @@ class PolicyPlannerNodeSet(BaseNodeSet):
     description = "Planners, oracles and random agents for Minigrid, Gymnasium and Room-to-Room."
     parallelism = "shared"
 
-    def get_tools(self) -> List[BaseCanvasNode]:
-        return [tool() for tool in (*minigrid.TOOLS, *random.TOOLS)]
+    def get_tools(self) -> list[BaseCanvasNode]:
+        kinds: tuple[type[BaseCanvasNode], ...] = (*minigrid.TOOLS, *random.TOOLS, *r2r.TOOLS)
+        return [kind() for kind in kinds]

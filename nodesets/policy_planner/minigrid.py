@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Iterator, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -36,7 +36,7 @@ class Pose(NamedTuple):
     y: int
     direction: int
 
-    def front(self) -> Tuple[int, int]:
+    def front(self) -> tuple[int, int]:
         dx, dy = STEPS[self.direction]
         return self.x + dx, self.y + dy
 
@@ -56,7 +56,7 @@ def start_memory(map_size: int) -> Memory:
     return Memory(np.zeros((map_size, map_size), np.uint8), map_size // 2, map_size // 2)
 
 
-def plan(image: Cells, direction: int, memory: Memory) -> Tuple[int, Memory]:
+def plan(image: Cells, direction: int, memory: Memory) -> tuple[int, Memory]:
     """Choose an action and return it with the memory that holds once it has been carried out.
 
     `image` is either Minigrid's egocentric view (view, view, 3), indexed [x, y], with the agent at
@@ -65,7 +65,7 @@ def plan(image: Cells, direction: int, memory: Memory) -> Tuple[int, Memory]:
     """
     memory = observe(image, direction, memory)
     pose = Pose(memory.x, memory.y, direction)
-    action = choose_action(memory, pose)
+    action = choose_action(Chart(memory.cells.tolist(), memory.carrying), pose)
     return action, foresee(action, pose, memory)
 
 
@@ -106,62 +106,80 @@ def encode(image: Cells) -> Cells:
     return np.where((kind == UNSEEN) | (kind == EMPTY), kind, cells).astype(np.uint8)
 
 
-def choose_action(memory: Memory, pose: Pose) -> int:
+class Chart(NamedTuple):
+    """The map as nested lists, which a search reads faster than an array, and the agent's load."""
+
+    rows: list[list[int]]
+    carrying: int
+
+    def cell(self, place: tuple[int, int]) -> int:
+        """Return the cell at `place`; beyond the map there is wall."""
+        x, y = place
+        is_inside = 0 <= x < len(self.rows) and 0 <= y < len(self.rows[0])
+        return self.rows[x][y] if is_inside else WALL
+
+
+class Purpose(NamedTuple):
+    """What must be in front of the agent, and the action to take when it is."""
+
+    is_met_by: Callable[[int], bool]
+    action: int
+
+
+def choose_action(chart: Chart, pose: Pose) -> int:
     """Pursue the first purpose that can be: the goal, a key for a locked door, an unseen cell."""
-    for is_reached, arrival in purposes(memory):
-        action = first_action(memory, pose, is_reached, arrival)
+    for purpose in purposes(chart):
+        action = first_action(chart, pose, purpose)
         if action is not None:
             return action
     return DONE
 
 
-def purposes(memory: Memory) -> Iterator[Tuple[Callable[[int], bool], int]]:
-    """Yield, most urgent first, what the agent must face and the action to take there."""
-    yield (lambda cell: cell & OBJECT_MASK == GOAL), FORWARD
-    keys = wanted_keys(memory)
-    if keys and not memory.carrying:
-        yield keys.__contains__, PICK_UP
-    yield (lambda cell: cell == UNSEEN), DONE
-    if not memory.carrying:  # what can be carried may stand in the only way
-        yield (lambda cell: cell & OBJECT_MASK in (KEY, BALL, BOX)), PICK_UP
+def purposes(chart: Chart) -> Iterator[Purpose]:
+    """Yield what the agent is after, most urgent first."""
+    yield Purpose(lambda cell: cell & OBJECT_MASK == GOAL, FORWARD)
+    keys = wanted_keys(chart)
+    if keys and not chart.carrying:
+        yield Purpose(keys.__contains__, PICK_UP)
+    yield Purpose(lambda cell: cell == UNSEEN, DONE)
+    if not chart.carrying:  # what can be carried may stand in the only way
+        yield Purpose(lambda cell: cell & OBJECT_MASK in (KEY, BALL, BOX), PICK_UP)
 
 
-def wanted_keys(memory: Memory) -> List[int]:
-    known = np.unique(memory.cells)
-    locked = known[known & OBJECT_MASK == LOCKED_DOOR]
-    return [int(door) - LOCKED_DOOR + KEY for door in locked]
+def wanted_keys(chart: Chart) -> list[int]:
+    known = set().union(*chart.rows)
+    return [cell - LOCKED_DOOR + KEY for cell in known if cell & OBJECT_MASK == LOCKED_DOOR]
 
 
-def first_action(
-    memory: Memory, start: Pose, is_reached: Callable[[int], bool], arrival: int
-) -> Optional[int]:
+def first_action(chart: Chart, start: Pose, purpose: Purpose) -> int | None:
     """Search poses, nearest first, for one that faces what is wanted; None if there is none.
 
     Ties are broken by the order left, right, forward, so equal knowledge gives equal actions.
     """
-    first: Dict[Pose, int] = {start: arrival}
+    first: dict[Pose, int] = {start: purpose.action}
     queue = deque([start])
     while queue:
         pose = queue.popleft()
-        if is_reached(cell_at(memory, pose.front())):
+        if purpose.is_met_by(chart.cell(pose.front())):
             return first[pose]
-        for action, after in moves(memory, pose):
+        for action, after in moves(chart, pose):
             if after not in first:
                 first[after] = action if pose == start else first[pose]
                 queue.append(after)
     return None
 
 
-def moves(memory: Memory, pose: Pose) -> Iterator[Tuple[int, Pose]]:
-    yield LEFT, pose._replace(direction=(pose.direction + 3) % 4)
-    yield RIGHT, pose._replace(direction=(pose.direction + 1) % 4)
-    entry = entry_action(cell_at(memory, pose.front()), memory.carrying)
+def moves(chart: Chart, pose: Pose) -> Iterator[tuple[int, Pose]]:
+    x, y, direction = pose
+    yield LEFT, Pose(x, y, (direction + 3) % 4)
+    yield RIGHT, Pose(x, y, (direction + 1) % 4)
+    front = pose.front()
+    entry = entry_action(chart.cell(front), chart.carrying)
     if entry is not None:
-        x, y = pose.front()
-        yield entry, Pose(x, y, pose.direction)
+        yield entry, Pose(*front, direction)
 
 
-def entry_action(cell: int, carrying: int) -> Optional[int]:
+def entry_action(cell: int, carrying: int) -> int | None:
     """Return the action that brings the agent nearer to standing on this cell, if one does."""
     kind = cell & OBJECT_MASK
     if kind in (EMPTY, FLOOR, GOAL):
@@ -169,12 +187,6 @@ def entry_action(cell: int, carrying: int) -> Optional[int]:
     if kind == DOOR or (kind == LOCKED_DOOR and carrying == cell - LOCKED_DOOR + KEY):
         return TOGGLE
     return None
-
-
-def cell_at(memory: Memory, place: Tuple[int, int]) -> int:
-    size_x, size_y = memory.cells.shape
-    x, y = place
-    return int(memory.cells[x, y]) if 0 <= x < size_x and 0 <= y < size_y else WALL
 
 
 def foresee(action: int, pose: Pose, memory: Memory) -> Memory:
@@ -214,7 +226,7 @@ class MinigridAction(BaseCanvasNode):
     batched = True
     batch_dim = "image"
 
-    def forward(self, inputs: Dict[str, Any], ctx: Any) -> Dict[str, Any]:
+    def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         memories = self._memories(inputs, int(ctx.config["map_size"]))
         planned = [
             plan(image, int(direction), memory)
@@ -226,7 +238,7 @@ class MinigridAction(BaseCanvasNode):
             "body": [{"x": m.x, "y": m.y, "carrying": m.carrying} for _, m in planned],
         }
 
-    def _memories(self, inputs: Dict[str, Any], map_size: int) -> List[Memory]:
+    def _memories(self, inputs: dict[str, Any], map_size: int) -> list[Memory]:
         if inputs.get("map") is None or inputs.get("body") is None:
             return [start_memory(map_size) for _ in inputs["image"]]
         return [

@@ -6,7 +6,7 @@ call's own generator.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Mapping
+from typing import Any, Callable, Mapping
 
 import numpy as np
 
@@ -71,15 +71,15 @@ def sample_text(space: Space, rng: np.random.Generator) -> str:
     return "".join(characters[int(i)] for i in rng.integers(len(characters), size=length))
 
 
-def sample_dict(space: Space, rng: np.random.Generator) -> Dict[str, Any]:
+def sample_dict(space: Space, rng: np.random.Generator) -> dict[str, Any]:
     return {key: sample(inner, rng) for key, inner in sorted(space["spaces"].items())}
 
 
-def sample_tuple(space: Space, rng: np.random.Generator) -> List[Any]:
+def sample_tuple(space: Space, rng: np.random.Generator) -> list[Any]:
     return [sample(inner, rng) for inner in space["spaces"]]
 
 
-_SAMPLERS: Dict[str, Callable[[Space, np.random.Generator], Any]] = {
+_SAMPLERS: dict[str, Callable[[Space, np.random.Generator], Any]] = {
     "discrete": sample_discrete,
     "multi_discrete": sample_multi_discrete,
     "multi_binary": sample_multi_binary,
@@ -104,7 +104,7 @@ class RandomAction(BaseCanvasNode):
     batched = True
     batch_dim = "action_space"
 
-    def forward(self, inputs: Dict[str, Any], ctx: Any) -> Dict[str, Any]:
+    def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         rows = zip(inputs["action_space"], ctx.rows)
         return {"action": [sample(space, row.rng) for space, row in rows]}
 

@@ -1,0 +1,72 @@
+"""The random agent draws what a space contains, by the call's own generator alone."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+from nodeset.context import BatchContext, Context
+from nodeset.loading import load_nodeset
+
+NODESETS = Path(__file__).resolve().parents[3] / "nodesets"
+LOADED = load_nodeset(str(NODESETS / "policy_planner"))
+load_nodeset(str(NODESETS / "env_gymnasium"))
+space = importlib.import_module("nodesets.env_gymnasium.space")
+TOOL = LOADED.tools["random_action"]
+
+SPACES = [
+    spaces.Discrete(3, start=5),
+    spaces.MultiDiscrete([2, 3]),
+    spaces.MultiDiscrete(np.array([[2, 3], [4, 5]])),
+    spaces.MultiBinary((2, 3)),
+    spaces.Box(-2.0, 2.0, (1,), np.float32),
+    spaces.Box(
+        np.array([-1.0, -np.inf, 0.0, -np.inf]),
+        np.array([1.0, np.inf, np.inf, 3.0]),
+        dtype=np.float64,
+    ),
+    spaces.Box(0, 255, (2, 2), np.uint8),
+    spaces.Box(-3, 3, (), np.int64),
+    spaces.Text(5, min_length=2),
+    spaces.Dict({"move": spaces.Discrete(2), "force": spaces.Box(0.0, 1.0, (1,))}),
+    spaces.Tuple((spaces.Discrete(2), spaces.MultiBinary(2))),
+]
+
+
+def draw(described, seeds):
+    context = BatchContext({}, [Context({}, seed=seed) for seed in seeds])
+    inputs = {"action_space": [described for _ in seeds]}
+    return TOOL.forward(inputs, context)["action"]
+
+
+def test_the_nodeset_is_shared_and_every_tool_of_it_is_batched():
+    assert LOADED.parallelism == "shared"
+    assert all(tool.batched for tool in LOADED.tools.values())
+
+
+@pytest.mark.parametrize("actions", SPACES, ids=str)
+def test_what_is_drawn_lies_in_the_space(actions):
+    for action in draw(space.describe_space(actions), range(100)):
+        assert actions.contains(space.action_of(actions, action))
+
+
+def test_all_of_a_discrete_space_is_drawn():
+    described = space.describe_space(spaces.Discrete(3, start=5))
+    assert set(draw(described, range(100))) == {5, 6, 7}
+
+
+def test_an_action_depends_on_its_rows_seed_and_not_on_the_batch():
+    described = space.describe_space(spaces.Box(-2.0, 2.0, (3,)))
+    together = draw(described, [1, 2, 3])
+    alone = [draw(described, [seed])[0] for seed in (1, 2, 3)]
+    assert np.array_equal(together, alone)
+    assert not np.array_equal(alone[0], alone[1])
+
+
+def test_an_unknown_kind_of_space_is_named():
+    with pytest.raises(ValueError, match="kind 'graph'; it must be one of discrete"):
+        draw({"kind": "graph"}, [0])
