@@ -1,0 +1,168 @@
+"""Draw what a run came to, and lists of runs and episodes, as tables for people.
+
+Knows nothing of how the numbers were made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from wayfare.cli.live import describe_seconds
+from wayfare.evals.report import EpisodeRow
+from wayfare.store.records import Metric
+from wayfare.store.run import RunEntry
+from wayfare.store.summary import EpisodeCounts, Invariance, NodesetReport, RunSummary
+
+NOTHING = "-"
+
+
+def render_summary(summary: RunSummary) -> RenderableType:
+    """Return the tables and lines that end `wayfare eval` and begin `wayfare show`."""
+    parts: list[RenderableType] = []
+    if summary.metrics:
+        parts.append(_metric_table(summary))
+    parts.append(_nodeset_table(summary.nodesets))
+    workers = f"{summary.worker_count} worker{'' if summary.worker_count == 1 else 's'}"
+    lines = {
+        "status": f"{summary.status}, {describe_seconds(summary.elapsed_s)}, {workers}",
+        "episodes": describe_outcomes(summary.episodes),
+        "invariance": describe_invariance(summary.invariance),
+        "digest": summary.digest,
+        "run": summary.out,
+    }
+    parts.append(_lines(lines))
+    return Group(*parts)
+
+
+def render_runs(entries: Iterable[RunEntry]) -> RenderableType:
+    """Return the table of `wayfare runs`."""
+    table = _table("run", "status", "graph", right=("workers", "episodes", "errors"))
+    for entry in entries:
+        if entry.header is None:
+            table.add_row(Text(entry.run_id), entry.status, Text(entry.problem), "", "", "")
+            continue
+        counts = entry.summary.episodes if entry.summary else None
+        table.add_row(
+            Text(entry.run_id),
+            entry.status,
+            Text(entry.header.graph_name),
+            str(entry.header.worker_count),
+            f"{counts.finished}/{counts.total}" if counts else NOTHING,
+            str(counts.error) if counts else NOTHING,
+        )
+    return table
+
+
+def render_episodes(rows: Iterable[EpisodeRow]) -> RenderableType:
+    """Return the table of episodes of `wayfare show`."""
+    rows = list(rows)
+    names = sorted({name for row in rows for name in row.metrics})
+    table = _table("episode", "outcome", right=("attempts", "worker", "steps", "seconds", *names))
+    for row in rows:
+        table.add_row(
+            Text(row.key),
+            row.outcome,
+            str(row.attempts),
+            str(row.worker),
+            str(row.steps),
+            f"{row.seconds:.2f}",
+            *(_metric_cell(row.metrics.get(name)) for name in names),
+        )
+    return table
+
+
+def describe_outcomes(counts: EpisodeCounts) -> str:
+    """Return one line that says what the means are over, errors in the denominator included."""
+    outcomes = f"{counts.completed} completed, {counts.truncated} truncated, {counts.error} error"
+    line = f"{counts.total}: {outcomes}"
+    if counts.finished < counts.total:
+        line = f"{counts.finished} of {counts.total} finished: {outcomes}"
+    if counts.attempts > counts.finished:
+        line += f"; {counts.attempts} attempts"
+    if counts.error:
+        scored = counts.completed + counts.truncated
+        line += f". The means are over the {scored} of {counts.finished} that did not end in error"
+    return line
+
+
+def describe_invariance(invariance: Invariance) -> str:
+    """Return one line that says whether the number of workers is claimed to change nothing."""
+    if invariance.claimed:
+        return "claimed: the number of workers changes no result"
+    return f"not claimed: the batch size may change the last bits of {', '.join(invariance.tools)}"
+
+
+def format_number(value: float | None) -> str:
+    """Return a number to three decimals, or to three digits where those would hide it."""
+    if value is None:
+        return NOTHING
+    if value == 0 or 1e-3 <= abs(value) < 1e7:
+        return f"{value:.3f}"
+    return f"{value:.3g}"
+
+
+def _metric_table(summary: RunSummary) -> Table:
+    table = _table("metric", right=("n", "mean", "95 % interval"), last="undefined")
+    for name, metric in summary.metrics.items():
+        interval = f"{format_number(metric.ci_low)} to {format_number(metric.ci_high)}"
+        undefined = ", ".join(f"{count} {reason}" for reason, count in metric.undefined.items())
+        table.add_row(
+            Text(name),
+            str(metric.n),
+            format_number(metric.mean),
+            interval if metric.ci_low is not None else NOTHING,
+            Text(undefined or NOTHING),
+        )
+    return table
+
+
+def _nodeset_table(nodesets: Mapping[str, NodesetReport]) -> Table:
+    table = _table(
+        "nodeset", "mode", right=("copies", "calls", "preflights", "restarts", "mean batch")
+    )
+    for name, report in nodesets.items():
+        copies = report.copies
+        table.add_row(
+            Text(name),
+            report.parallelism,
+            str(len(copies)) if copies else NOTHING,
+            str(sum(copy.calls for copy in copies)) if copies else NOTHING,
+            str(sum(copy.preflights for copy in copies)) if copies else NOTHING,
+            str(sum(copy.restarts for copy in copies)) if copies else NOTHING,
+            f"{report.mean_batch:.2f}" if report.mean_batch is not None else NOTHING,
+        )
+    return table
+
+
+def _metric_cell(value: Metric | Mapping[str, str] | None) -> Text:
+    if value is None:
+        return Text(NOTHING)
+    if isinstance(value, Mapping):
+        return Text(value["undefined"], style="dim")
+    if isinstance(value, bool):
+        return Text("yes" if value else "no")
+    return Text(str(value) if isinstance(value, int) else format_number(value))
+
+
+def _table(*left: str, right: Iterable[str], last: str = "") -> Table:
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in left:
+        table.add_column(name, overflow="fold")
+    for name in right:
+        table.add_column(name, justify="right")
+    if last:
+        table.add_column(last, overflow="fold")
+    return table
+
+
+def _lines(lines: Mapping[str, str]) -> RenderableType:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, line in lines.items():
+        table.add_row(name, Text(line))
+    return Group(Text(), table)
