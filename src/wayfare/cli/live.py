@@ -110,7 +110,8 @@ class LiveTable:
         progress = self._progress
         if not progress.total:
             return Text("starting …", style="dim")
-        bar = ProgressBar(total=progress.total, completed=progress.finished, width=40)
+        bar = Table.grid()  # a bar alone ends no line
+        bar.add_row(ProgressBar(total=progress.total, completed=progress.finished, width=60))
         return Group(_draw_lanes(progress), bar, Text(describe_progress(progress)))
 
     def _print(self, line: str) -> None:

@@ -24,7 +24,7 @@ def render_summary(summary: RunSummary) -> RenderableType:
     """Return the tables and lines that end `wayfare eval` and begin `wayfare show`."""
     parts: list[RenderableType] = []
     if summary.metrics:
-        parts.append(_metric_table(summary))
+        parts += [_metric_table(summary), Text()]
     parts.append(_nodeset_table(summary.nodesets))
     workers = f"{summary.worker_count} worker{'' if summary.worker_count == 1 else 's'}"
     lines = {
