@@ -5,6 +5,10 @@ Knows no environment: what a policy sees and remembers comes in by its ports.
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from nodeset import BaseCanvasNode, BaseNodeSet
 
 from . import minigrid, r2r, random
@@ -18,3 +22,14 @@ class PolicyPlannerNodeSet(BaseNodeSet):
     def get_tools(self) -> list[BaseCanvasNode]:
         kinds: tuple[type[BaseCanvasNode], ...] = (*minigrid.TOOLS, *random.TOOLS, *r2r.TOOLS)
         return [kind() for kind in kinds]
+
+    def sample_inputs(self, rng: np.random.Generator) -> dict[str, dict[str, Any]]:
+        """Return a random view of a grid without doors, and a space of a few actions."""
+        cells = rng.choice([minigrid.EMPTY, minigrid.WALL, minigrid.GOAL], size=(7, 7))
+        image = np.zeros((7, 7, 3), np.uint8)
+        image[:, :, 0] = cells
+        space = {"kind": "discrete", "n": int(rng.integers(2, 9)), "start": 0}
+        return {
+            "minigrid_action": {"image": image, "direction": int(rng.integers(4))},
+            "random_action": {"action_space": space},
+        }

@@ -11,6 +11,7 @@ from gymnasium import spaces
 
 from nodeset.context import BatchContext, Context
 from nodeset.loading import load_nodeset
+from nodeset.rows import check_inputs
 
 NODESETS = Path(__file__).resolve().parents[3] / "nodesets"
 LOADED = load_nodeset(str(NODESETS / "policy_planner"))
@@ -35,6 +36,14 @@ SPACES = [
     spaces.Dict({"move": spaces.Discrete(2), "force": spaces.Box(0.0, 1.0, (1,))}),
     spaces.Tuple((spaces.Discrete(2), spaces.MultiBinary(2))),
 ]
+
+
+def test_the_sampled_inputs_are_what_the_ports_take():
+    samples = LOADED.nodeset.sample_inputs(np.random.default_rng(0))
+    assert samples is not None
+    assert set(samples) <= set(LOADED.tools)
+    for name, inputs in samples.items():
+        check_inputs(LOADED.tools[name], inputs)
 
 
 def draw(described, seeds):
