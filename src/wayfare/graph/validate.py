@@ -111,7 +111,10 @@ def _without_effect(sketch: Sketch) -> Iterable[Fault]:
     touched = _touched(sketch)
     sources = {edge.source for edge in sketch.edges} | sketch.touched
     for node in sketch.nodes:
-        if node.index not in touched:
+        if node.type == "iterIn" and node.index not in sources:
+            rule = f"loop {node.path!r} is empty: no edge leads out of its iterIn"
+            yield Fault("unreachable", node.place, rule, "Wire one of its outputs, such as 'step'.")
+        elif node.index not in touched:
             required = [port.name for port in _inputs(node) if not port.optional]
             lacking = f" (its required inputs: {', '.join(required)})" if required else ""
             rule = f"node {node.path!r} is unreachable: no edge leads to it or from it{lacking}"
