@@ -5,11 +5,11 @@ Knows nothing of what is allowed; a type that nothing tells is `ANY`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 from nodeset.ports import is_compatible
 from wayfare.graph.builtin import IterInConfig, IterOutConfig
-from wayfare.graph.scope import Loop
+from wayfare.graph.scope import Loop, topological_order
 from wayfare.graph.sketch import Edge, Node, Sketch
 
 ANY = "ANY"
@@ -20,60 +20,72 @@ Port = tuple[int, str]
 
 
 class Inference:
-    """Type and volatility of every output port."""
+    """Type and volatility of every output port, found by passing along the edges until it rests.
 
-    def __init__(self, sketch: Sketch, loops: Iterable[Loop]) -> None:
+    Types only ever widen. If they do not come to rest after a bounded number of passes (a loop that
+    carries a list of its own lists), all that is passed on is `ANY`.
+    """
+
+    def __init__(self, sketch: Sketch, loops: Sequence[Loop]) -> None:
         self._nodes = sketch.nodes
-        self._incoming: dict[Port, list[Edge]] = {}
+        self._incoming: dict[Port, list[Port]] = {}
         for edge in sketch.edges:
-            self._incoming.setdefault((edge.target, edge.target_port), []).append(edge)
+            ends = self._incoming.setdefault((edge.target, edge.target_port), [])
+            ends.append((edge.source, edge.source_port))
         self._exit_of = {loop.entry: loop.exit for loop in loops}
         self._entry_of = {loop.exit: loop.entry for loop in loops}
         self._types: dict[Port, str | None] = {}
-        self._volatile: dict[Port, bool] = {}
+        self._volatile: set[Port] = set()
+        self._origins_of = self._declare(sketch)
+        for _ in range(2 * len(loops) + 2):
+            if not self._pass_along():
+                break
+        else:
+            self._types |= dict.fromkeys(self._origins_of, ANY)
 
     def type_of(self, edge: Edge) -> str:
         """Return the wire type of the values that the edge carries."""
-        return self._type((edge.source, edge.source_port), frozenset()) or ANY
+        return self._types.get((edge.source, edge.source_port)) or ANY
 
     def is_volatile(self, edge: Edge) -> bool:
         """Say whether the values of the edge may differ from one attempt to the next."""
-        return self._is_volatile((edge.source, edge.source_port), frozenset())
+        return (edge.source, edge.source_port) in self._volatile
 
-    def _type(self, port: Port, visiting: frozenset[Port]) -> str | None:
-        if port in self._types:
-            return self._types[port]
-        if port in visiting:
-            return None
-        node = self._nodes[port[0]]
-        declared = node.output(port[1])
-        origins = self._origins(node, port[1])
-        if origins is None:
-            found: str | None = declared.wire_type if declared else ANY
-        else:
-            kinds = {self._type(origin, visiting | {port}) for origin in origins}
-            found = _join(kinds)
-            if found and node.type == "collect":
-                found = f"LIST[{found}]"
-        if not visiting:
-            self._types[port] = found
-        return found
+    def _declare(self, sketch: Sketch) -> dict[Port, list[Port]]:
+        """Note what ports declare; return those that pass values on, with where these come from."""
+        passed: dict[Port, list[Port]] = {}
+        for index in topological_order(len(sketch.nodes), sketch.edges):
+            node = sketch.nodes[index]
+            for port in node.signature.outputs.values() if node.signature else ():
+                origins = self._origins(node, port.name)
+                if origins is not None:
+                    passed[index, port.name] = origins
+                    continue
+                self._types[index, port.name] = port.wire_type
+                if port.volatile:
+                    self._volatile.add((index, port.name))
+        return passed
 
-    def _is_volatile(self, port: Port, visiting: frozenset[Port]) -> bool:
-        if port in self._volatile:
-            return self._volatile[port]
-        if port in visiting:
-            return False
-        node = self._nodes[port[0]]
-        origins = self._origins(node, port[1])
-        if origins is None:
-            declared = node.output(port[1])
-            found = bool(declared and declared.volatile)
-        else:
-            found = any(self._is_volatile(origin, visiting | {port}) for origin in origins)
-        if not visiting:
-            self._volatile[port] = found
-        return found
+    def _pass_along(self) -> bool:
+        has_changed = False
+        for port, origins in self._origins_of.items():
+            found = self._joined(port, origins)
+            if found != self._types.get(port):
+                self._types[port] = found
+                has_changed = True
+            if port not in self._volatile and not self._volatile.isdisjoint(origins):
+                self._volatile.add(port)
+                has_changed = True
+        return has_changed
+
+    def _joined(self, port: Port, origins: list[Port]) -> str | None:
+        # An origin without a signature (a broken node) may give anything.
+        kinds = {
+            self._types.get(origin, None if origin in self._origins_of else ANY)
+            for origin in origins
+        }
+        found = _join(kinds)
+        return f"LIST[{found}]" if found and self._nodes[port[0]].type == "collect" else found
 
     def _origins(self, node: Node, output: str) -> list[Port] | None:
         """Return the output ports whose values this one passes on, None if it makes its own."""
@@ -83,8 +95,7 @@ class Inference:
         inputs = rule(self, node, output)
         if inputs is None:
             return None
-        edges = [edge for port in inputs for edge in self._incoming.get(port, [])]
-        return [(edge.source, edge.source_port) for edge in edges]
+        return [origin for port in inputs for origin in self._incoming.get(port, [])]
 
     def carried(self, entry: int, name: str) -> list[Port]:
         """Return the input ports that feed a loop's port `name`: the first value and the next."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from typing import Any
 
 import pytest
-from nodeset.context import EpisodeContext
 
+from nodeset.context import EpisodeContext
 from wayfare.engine.executor import Executor
 from wayfare.graph.calls import ToolCall
 from wayfare.graph.document import GraphDocument, read_graph
@@ -83,6 +83,7 @@ class FakeInvoker:
         self.cancelled: list[str] = []
         self._gates: dict[str, asyncio.Event] = {}
         self._arrivals: dict[str, asyncio.Event] = {}
+        self._ends: dict[str, asyncio.Event] = {}
 
     @property
     def paths(self) -> list[str]:
@@ -104,6 +105,7 @@ class FakeInvoker:
             raise
         finally:
             self.running.discard(call.path)
+            self._event(self._ends, call.path).set()
         if isinstance(answer, Exception):
             raise answer
         return answer
@@ -113,6 +115,9 @@ class FakeInvoker:
 
     async def wait_for(self, path: str) -> None:
         await asyncio.wait_for(self._event(self._arrivals, path).wait(), DEADLINE_SECONDS)
+
+    async def wait_for_end(self, path: str) -> None:
+        await asyncio.wait_for(self._event(self._ends, path).wait(), DEADLINE_SECONDS)
 
     def _event(self, events: dict[str, asyncio.Event], path: str) -> asyncio.Event:
         return events.setdefault(path, asyncio.Event())
@@ -125,7 +130,7 @@ class Bench:
     manifests = MANIFESTS
     deadline_seconds = DEADLINE_SECONDS
 
-    def invoker(self, answers: dict[str, Any], held: set[str] = frozenset()) -> FakeInvoker:
+    def invoker(self, answers: dict[str, Any], held: Set[str] = frozenset()) -> FakeInvoker:
         return FakeInvoker(answers, set(held))
 
     def executor(
@@ -133,7 +138,7 @@ class Bench:
         document: GraphDocument,
         invoker: FakeInvoker,
         *,
-        ordered: set[str] = frozenset(),
+        ordered: Set[str] = frozenset(),
         step_budget: int | None = None,
         seed: int = 7,
     ) -> Executor:

@@ -6,9 +6,9 @@ import asyncio
 import itertools
 
 import pytest
+
 from nodeset.digest import hash64
 from nodeset.errors import AuthorError, PortError
-
 from wayfare.engine.errors import NodeFailure, RuleError
 from wayfare.graph.calls import InfrastructureError
 
@@ -105,7 +105,7 @@ async def test_a_call_waits_for_an_earlier_one_of_its_copy_that_is_not_ready_yet
 
 
 async def test_the_result_is_the_same_in_any_finishing_order(bench):
-    nodes = {name: "env__go" for name in "abc"} | {
+    nodes = dict.fromkeys("abc", "env__go") | {
         f"out_{name}": ("graphOut", {"portName": name}) for name in "abc"
     }
     document = bench.build(nodes, [f"{name}.y -> out_{name}.value" for name in "abc"])
@@ -116,8 +116,7 @@ async def test_the_result_is_the_same_in_any_finishing_order(bench):
         for name in order:
             await invoker.wait_for(name)
             invoker.release(name)
-            while name in invoker.running:
-                await asyncio.sleep(0)
+            await invoker.wait_for_end(name)
         results.append(await asyncio.wait_for(task, 5))
     assert all(result == results[0] for result in results)
 
@@ -173,7 +172,7 @@ async def test_a_condition_that_is_no_boolean_is_an_error(bench):
         "out": ("graphOut", {"portName": "m"}),
     }
     edges = ["a.y -> s.value", "a.y -> s.condition", "s.true -> out.value"]
-    with pytest.raises(NodeFailure, match="switch 's' input 'condition' .BOOL.: got"):
+    with pytest.raises(NodeFailure, match=r"switch 's' input 'condition' .BOOL.: got"):
         await bench.run(bench.build(nodes, edges), {"a": give(y=1)})
 
 
@@ -268,7 +267,7 @@ async def test_cancellation_cancels_the_calls_and_waits_for_them(bench):
 
 async def results_of(bench, **values):
     nodes, edges = {}, []
-    for name, value in values.items():
+    for name in values:
         nodes |= {name: "env__go", f"out_{name}": ("graphOut", {"portName": name})}
         edges.append(f"{name}.y -> out_{name}.value")
     answers = {name: give(y=value) for name, value in values.items()}

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from nodeset.errors import AuthorError
 
+from nodeset.errors import AuthorError
 from wayfare.engine.errors import NodeFailure
 
 EDGES = [
@@ -155,7 +155,7 @@ async def test_stop_that_is_off_is_an_error_of_the_iter_out(bench):
     def maybe(call):
         return {"y": False} if call.step == 0 else {}
 
-    with pytest.raises(NodeFailure, match="iterOut 'end' input 'stop' .BOOL. is off") as caught:
+    with pytest.raises(NodeFailure, match=r"iterOut 'end' input 'stop' .BOOL. is off") as caught:
         await bench.run(bench.build(nodes, edges), {"maybe": maybe})
     assert (caught.value.path, caught.value.turns) == ("end", (1,))
 
