@@ -201,11 +201,11 @@ class Fleet:
             for running in self.copies.values()
         ]
 
-    async def fetch_health(self) -> dict[str, dict[str, Any]]:
+    async def fetch_health(self, seconds: float = HEALTH_SECONDS) -> dict[str, dict[str, Any]]:
         """Return what every copy says of itself, by tag; one that doesn't answer is left out."""
         answers = await asyncio.gather(
             *(
-                running.control.request("health", budget_seconds=HEALTH_SECONDS)
+                running.control.request("health", budget_seconds=seconds)
                 for running in self.copies.values()
             ),
             return_exceptions=True,

@@ -1,0 +1,52 @@
+"""Put the commands together and turn mistakes in the set-up into messages without a traceback.
+
+Knows nothing of what the commands do.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+from rich.console import Console
+
+from nodeset.errors import AuthorError, NodeSetError
+from wayfare.cli import eval as eval_command
+from wayfare.cli import look
+from wayfare.cli.exit_status import ExitStatus
+from wayfare.evals.errors import RunFailedError, SetupError
+from wayfare.fleet.errors import FleetSetupError
+from wayfare.graph.fault import GraphError
+from wayfare.store.errors import StoreError
+
+app = typer.Typer(
+    name="wayfare",
+    help="Evaluate embodied agents over episodes with N workers, which change only the time.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+app.command("eval")(eval_command.evaluate)
+app.command("nodesets")(look.nodesets)
+app.command("describe")(look.describe)
+app.command("runs")(look.runs)
+app.command("show")(look.show)
+
+
+def main() -> None:
+    """Run the command that the command line names; ends the process with its status."""
+    try:
+        app()
+    except RunFailedError as error:
+        sys.exit(_report(error, ExitStatus.FAILED))
+    except (GraphError, SetupError, FleetSetupError, StoreError, NodeSetError) as error:
+        sys.exit(_report(error, ExitStatus.SETUP))
+
+
+def _report(error: Exception, status: ExitStatus) -> int:
+    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    if isinstance(error, AuthorError) and error.traceback_text:
+        console.print(error.traceback_text.rstrip())
+    console.print(f"wayfare: {error}")
+    return int(status)

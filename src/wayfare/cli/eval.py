@@ -1,0 +1,126 @@
+"""`wayfare eval`: run an evaluation, show it while it runs, sum it up.
+
+Knows nothing of how episodes run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from wayfare.cli import option
+from wayfare.cli.exit_status import ExitStatus, status_of
+from wayfare.cli.interrupt import handle_signals
+from wayfare.cli.live import View, open_view
+from wayfare.cli.render import render_summary
+from wayfare.cli.settings import Settings
+from wayfare.evals.drain import Drain
+from wayfare.evals.errors import RunInterruptedError
+from wayfare.evals.evaluation import Evaluation
+from wayfare.evals.header import EvalRequest
+from wayfare.evals.report import eval_document
+from wayfare.evals.runner import RunRules
+from wayfare.fleet.local import LocalLauncher, LocalSettings
+from wayfare.fleet.registry import WorkspaceComponentRegistry
+from wayfare.graph.document import load_graph
+from wayfare.graph.override import apply_overrides
+from wayfare.store.summary import RunSummary
+
+
+def evaluate(
+    graph: Annotated[str, typer.Argument(help="A graph's name in a workspace, or a JSON file.")],
+    workers: Annotated[int, typer.Option(min=1, help="How many episodes run at a time.")] = 1,
+    episodes: Annotated[
+        str, typer.Option(help="How many (20), which range (10:20) or which ones (3,1,4).")
+    ] = "",
+    split: Annotated[str | None, typer.Option(help="Default: the environment's.")] = None,
+    seed: Annotated[int, typer.Option(help="Every seed of the run comes from it.")] = 0,
+    repeats: Annotated[int, typer.Option(min=1, help="How often each episode is run.")] = 1,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="nodes.ID.KEY=V or nodesets.NAME.KEY=V; V is JSON, else text."),
+    ] = None,
+    step_budget: Annotated[
+        int | None, typer.Option(help="Turns an episode may take, over its own budget.")
+    ] = None,
+    retries: Annotated[
+        int, typer.Option(min=0, help="Further attempts after a fault of infrastructure.")
+    ] = 2,
+    drain_seconds: Annotated[
+        float | None, typer.Option(min=0, help="Time to finish in after a signal (3; SIGTERM 30).")
+    ] = None,
+    out: option.Out = None,
+    workspace: option.Workspace = None,
+    as_json: option.Json = False,
+) -> None:
+    """Run GRAPH over episodes with N workers."""
+    settings = Settings.read(os.environ, workspace or ())
+    registry = WorkspaceComponentRegistry(settings.workspaces)
+    path, name = find_graph(graph, registry)
+    request = EvalRequest(
+        document=apply_overrides(load_graph(path), set_ or ()),
+        graph_name=name,
+        worker_count=workers,
+        selection=episodes,
+        split=split,
+        repeats=repeats,
+        overrides=tuple(set_ or ()),
+        rules=RunRules(seed=seed, retries=retries, step_budget=step_budget),
+    )
+    with open_view(Console(stderr=True)) as view:
+        summary = asyncio.run(
+            _evaluate(request, registry, settings, view, out=out, drain_seconds=drain_seconds)
+        )
+    raise typer.Exit(_finish(summary, as_json))
+
+
+def find_graph(graph: str, registry: WorkspaceComponentRegistry) -> tuple[Path, str]:
+    """Return the file and the name of a graph that is given by path or by name."""
+    path = Path(graph)
+    if path.suffix == ".json" or path.is_file():
+        return path, path.stem
+    return registry.find_graph(graph).path, graph
+
+
+async def _evaluate(
+    request: EvalRequest,
+    registry: WorkspaceComponentRegistry,
+    settings: Settings,
+    view: View,
+    *,
+    out: Path | None,
+    drain_seconds: float | None,
+) -> RunSummary | None:
+    drain = Drain()
+    local = LocalSettings.from_environment(settings.environment)
+    async with LocalLauncher(local) as launcher:
+        evaluation = Evaluation(
+            request,
+            registry=registry,
+            launcher=launcher,
+            observer=view,
+            drain=drain,
+            out=out or settings.runs,
+        )
+        with handle_signals(drain.ask, drain_seconds):
+            try:
+                return await evaluation.run()
+            except RunInterruptedError:
+                return None
+
+
+def _finish(summary: RunSummary | None, as_json: bool) -> ExitStatus:
+    if summary is None:
+        Console(stderr=True).print("interrupted before the first episode began; nothing was kept.")
+        return ExitStatus.INCOMPLETE
+    if as_json:
+        print(json.dumps(eval_document(summary), indent=2, allow_nan=False))
+    else:
+        Console().print(render_summary(summary))
+    return status_of(summary)

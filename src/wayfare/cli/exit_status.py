@@ -1,0 +1,30 @@
+"""Name the exit statuses of the commands. Knows nothing of when they apply."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from wayfare.store.summary import RunSummary
+
+
+class ExitStatus(IntEnum):
+    """What a command's end tells the one who started it."""
+
+    DONE = 0
+    DONE_WITH_ERRORS = 1
+    """All episodes ended, some of them in `error`."""
+    SETUP = 2
+    """Wrong usage or set-up; nothing ran."""
+    FAILED = 3
+    """The run could not go on."""
+    INCOMPLETE = 75
+    """Ended before all episodes had; what is finished is kept."""
+
+
+def status_of(summary: RunSummary) -> ExitStatus:
+    """Return the exit status that a run's summary stands for."""
+    if summary.status == "failed":
+        return ExitStatus.FAILED
+    if summary.status == "incomplete":
+        return ExitStatus.INCOMPLETE
+    return ExitStatus.DONE_WITH_ERRORS if summary.episodes.error else ExitStatus.DONE

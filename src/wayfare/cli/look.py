@@ -1,0 +1,136 @@
+"""`wayfare nodesets`, `describe`, `runs`, `show`: look at what there is and at what ran.
+
+Knows nothing of how episodes run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from wayfare.cli import option
+from wayfare.cli.exit_status import ExitStatus
+from wayfare.cli.nodeset_view import nodeset_document, render_nodeset, render_nodesets
+from wayfare.cli.render import render_episodes, render_runs, render_summary
+from wayfare.cli.settings import Settings
+from wayfare.evals.report import list_episodes, show_document, summarise_run
+from wayfare.fleet.catalogue import NodeSetDescription, describe_nodesets
+from wayfare.fleet.local import LocalLauncher, LocalSettings
+from wayfare.fleet.registry import NodeSetEntry, WorkspaceComponentRegistry
+from wayfare.store.run import RunReader, list_runs
+
+
+def nodesets(workspace: option.Workspace = None, as_json: option.Json = False) -> None:
+    """List the nodesets and graphs of all workspaces, and why one is not available."""
+    settings = Settings.read(os.environ, workspace or ())
+    registry = WorkspaceComponentRegistry(settings.workspaces)
+    descriptions = asyncio.run(_describe(registry.nodesets, settings))
+    if as_json:
+        _print_json(
+            {
+                "nodesets": [nodeset_document(description) for description in descriptions],
+                "graphs": [
+                    {"name": entry.name, "file": str(entry.path)} for entry in registry.graphs
+                ],
+                "broken": [
+                    {"file": str(entry.path), "reason": entry.reason} for entry in registry.broken
+                ],
+            }
+        )
+        return
+    Console().print(render_nodesets(descriptions, registry.graphs, registry.broken))
+
+
+def describe(
+    nodeset: Annotated[str, typer.Argument(help="A nodeset's name.")],
+    workspace: option.Workspace = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="KEY=V: configuration; V is JSON, else text.")
+    ] = None,
+    as_json: option.Json = False,
+) -> None:
+    """Show a nodeset's mode, tools, ports and configuration."""
+    settings = Settings.read(os.environ, workspace or ())
+    entry = WorkspaceComponentRegistry(settings.workspaces).find_nodeset(nodeset)
+    configs = {entry.name: dict(_parse_setting(text) for text in set_ or ())}
+    (description,) = asyncio.run(_describe([entry], settings, configs))
+    if as_json:
+        _print_json(nodeset_document(description))
+    else:
+        Console().print(render_nodeset(description))
+    if description.manifest is None:
+        raise typer.Exit(ExitStatus.SETUP)
+
+
+def runs(out: option.Out = None, as_json: option.Json = False) -> None:
+    """List runs, newest first."""
+    entries = list_runs(out or Settings.read(os.environ).runs)
+    if not as_json:
+        Console().print(render_runs(entries))
+        return
+    _print_json(
+        [
+            {
+                "run_id": entry.run_id,
+                "status": entry.status,
+                "graph": entry.header.graph_name if entry.header else None,
+                "worker_count": entry.header.worker_count if entry.header else None,
+                "digest": entry.summary.digest if entry.summary else None,
+                "out": str(entry.folder),
+                "problem": entry.problem,
+            }
+            for entry in entries
+        ]
+    )
+
+
+def show(
+    run: Annotated[str, typer.Argument(help="A run's id or folder.")],
+    out: option.Out = None,
+    as_json: option.Json = False,
+) -> None:
+    """Show a run: its summary and its episodes."""
+    reader = RunReader.open(run, out or Settings.read(os.environ).runs)
+    summary, records = summarise_run(reader), reader.records()
+    if as_json:
+        _print_json(show_document(summary, records))
+        return
+    console = Console()
+    console.print(render_episodes(list_episodes(records)))
+    console.print(render_summary(summary))
+
+
+async def _describe(
+    entries: Sequence[NodeSetEntry],
+    settings: Settings,
+    configs: Mapping[str, Mapping[str, Any]] | None = None,
+) -> list[NodeSetDescription]:
+    async with LocalLauncher(LocalSettings.from_environment(settings.environment)) as launcher:
+        return await describe_nodesets(entries, launcher, configs)
+
+
+def _parse_setting(text: str) -> tuple[str, Any]:
+    key, equals, raw = text.partition("=")
+    if not equals or not key:
+        raise typer.BadParameter(f"{text!r} must read KEY=VALUE", param_hint="--set")
+    try:
+        return key, json.loads(raw)
+    except ValueError:
+        return key, raw
+
+
+def _print_json(document: object) -> None:
+    print(json.dumps(document, indent=2, allow_nan=False, default=_as_text))
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{value!r} is no JSON")

@@ -1,0 +1,125 @@
+"""Fix the list of episodes of a run before it starts: which ones, under which keys, in which order.
+
+Knows nothing of workers or of how an episode runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nodeset.context import EpisodeContext
+from nodeset.digest import digest_value, hash64
+from wayfare.evals.errors import SelectionError
+from wayfare.store.records import EpisodeKey, PlannedEpisode
+
+Listed = Mapping[str, Any]
+"""One episode as a nodeset lists it: id, scene_id, group, step_budget, info."""
+
+
+@dataclass(frozen=True, slots=True)
+class EpisodePlan:
+    """The episodes of one run, in the order in which workers take them."""
+
+    environment: str
+    split: str
+    list_hash: str
+    listed: Sequence[Listed]
+    planned: tuple[PlannedEpisode, ...]
+
+    @property
+    def episodes_hash(self) -> str:
+        """The hash of the fixed list (hex), independent of its order."""
+        return digest_value(sorted(list(p.key.parts) for p in self.planned)).hex()
+
+    def step_budget(self, planned: PlannedEpisode) -> int | None:
+        """Return the budget that the episode itself names."""
+        budget: int | None = self.listed[planned.index]["step_budget"]
+        return budget
+
+    def context(self, planned: PlannedEpisode, run_seed: int) -> EpisodeContext:
+        """Return what copies are told of the episode; its seed comes from run seed and key."""
+        return EpisodeContext(
+            index=planned.index,
+            id=planned.key.id,
+            scene_id=planned.key.scene_id,
+            split=planned.key.split,
+            repeat=planned.key.repeat,
+            group=planned.group,
+            seed=hash64(run_seed, list(planned.key.parts)),
+            info=self.listed[planned.index]["info"],
+        )
+
+
+def plan_episodes(
+    environment: str, split: str, listed: Sequence[Listed], *, selection: str, repeats: int
+) -> EpisodePlan:
+    """Return the run's fixed list: the selected episodes, all of them once per repeat.
+
+    `environment` is the name of the nodeset that lists them. Raises SelectionError.
+    """
+    if repeats < 1:
+        raise SelectionError(f"repeats is {repeats}; it must be at least 1.")
+    list_hash = digest_value([dict(episode) for episode in listed]).hex()
+    planned = tuple(
+        PlannedEpisode(
+            key=EpisodeKey(
+                environment=environment,
+                list_hash=list_hash,
+                split=split,
+                scene_id=listed[index]["scene_id"],
+                id=listed[index]["id"],
+                repeat=repeat,
+            ),
+            index=index,
+            group=listed[index]["group"],
+        )
+        for repeat in range(repeats)
+        for index in select(selection, len(listed), f"split {split!r} of {environment!r}")
+    )
+    return EpisodePlan(environment, split, list_hash, listed, planned)
+
+
+def select(selection: str, total: int, where: str) -> Sequence[int]:
+    """Return the indexes that `selection` names: all (empty), the first N, A:B, or a list A,B,…
+
+    A list keeps its order. Raises SelectionError for what is no selection or lies outside.
+    """
+    text = selection.strip()
+    if not total:
+        raise SelectionError(f"{where} has no episodes.")
+    if not text:
+        return range(total)
+    try:
+        indexes = _parse(text, total)
+    except ValueError:
+        raise SelectionError(
+            f"--episodes {selection!r} is no selection; give a number of episodes (20), a range "
+            f"of indexes (10:20) or a list of indexes (3,1,4)."
+        ) from None
+    _check(indexes, total, selection, where)
+    return indexes
+
+
+def _parse(text: str, total: int) -> Sequence[int]:
+    if "," in text:
+        return [int(part) for part in text.split(",") if part.strip()]
+    if ":" in text:
+        first, _, last = text.partition(":")
+        return range(int(first or 0), int(last) if last.strip() else total)
+    return range(int(text))
+
+
+def _check(indexes: Sequence[int], total: int, selection: str, where: str) -> None:
+    if not len(indexes):
+        raise SelectionError(f"--episodes {selection!r} selects nothing of {where}.")
+    wrong = next((index for index in indexes if not 0 <= index < total), None)
+    if wrong is not None:
+        raise SelectionError(
+            f"--episodes {selection!r} asks for episode {wrong}, but {where} has {total} "
+            f"(indexes 0 to {total - 1})."
+        )
+    if len(set(indexes)) != len(indexes):
+        twice = next(index for index in indexes if list(indexes).count(index) > 1)
+        raise SelectionError(f"--episodes {selection!r} names episode {twice} twice.")

@@ -1,0 +1,114 @@
+"""Write down what a run is about to do: graph, nodesets, versions, claims and episodes.
+
+Knows nothing of how any of it is run.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+import nodeset
+import wayfare
+from wayfare.evals.episodes import EpisodePlan
+from wayfare.evals.runner import RunRules
+from wayfare.fleet.fleet import Fleet, Member
+from wayfare.graph.document import GraphDocument
+from wayfare.graph.identity import semantic_hash
+from wayfare.graph.tooltype import split_type
+from wayfare.store.records import Claim, NodesetRecord, RunHeader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvalRequest:
+    """One evaluation as it was asked for; `document` has the overrides laid over it already."""
+
+    document: GraphDocument
+    graph_name: str
+    worker_count: int = 1
+    selection: str = ""
+    split: str | None = None
+    repeats: int = 1
+    overrides: tuple[str, ...] = ()
+    rules: RunRules = field(default_factory=RunRules)
+
+    def rules_with_fallback(self, environment_budget: int | None) -> RunRules:
+        """Return the rules with the step budget of the graph, else of the environment, below."""
+        budget = self.document.step_budget
+        fallback = environment_budget if budget is None else budget
+        return replace(self.rules, fallback_budget=fallback)
+
+
+def make_header(request: EvalRequest, fleet: Fleet, plan: EpisodePlan) -> RunHeader:
+    """Return the run's header; its time is the only thing in it that the clock decides."""
+    rules = request.rules
+    return RunHeader(
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        graph=request.document.to_json(),
+        graph_hash=semantic_hash(request.document),
+        graph_name=request.graph_name,
+        seed=rules.seed,
+        worker_count=request.worker_count,
+        split=plan.split,
+        episodes=plan.planned,
+        episodes_hash=plan.episodes_hash,
+        repeats=request.repeats,
+        selection=request.selection,
+        overrides=dict(text.split("=", 1) for text in request.overrides),
+        settings={"retries": rules.retries, "step_budget": rules.step_budget},
+        nodesets={
+            name: _describe_nodeset(member, fleet.manifests[name])
+            for name, member in fleet.members.items()
+        },
+        versions=_list_versions(),
+        claims=dict(list_claims(request.document, fleet)),
+    )
+
+
+def list_claims(document: GraphDocument, fleet: Fleet) -> Iterator[tuple[str, Claim]]:
+    """Yield what each batched tool of the graph, whose calls meet in batches, says of its bits.
+
+    `padded`: its handler always sees as many rows; `not claimed`: it admits a tolerance, so the
+    number of workers may change last bits; `bit-stable`: it claims that neither matters.
+    """
+    used = {split_type(node.type) for node in document.nodes}
+    for name, member in fleet.members.items():
+        if not member.placement.coalesced:
+            continue
+        for tool in fleet.manifests[name]["tools"]:
+            if tool["batched"] and (name, tool["name"]) in used:
+                yield f"{name}__{tool['name']}", _claim(tool)
+
+
+def _claim(tool: Mapping[str, Any]) -> Claim:
+    if tool["pad_batch"]:
+        return "padded"
+    return "not claimed" if tool["batch_tolerance"] > 0 else "bit-stable"
+
+
+def _describe_nodeset(member: Member, manifest: Mapping[str, Any]) -> NodesetRecord:
+    return NodesetRecord(
+        class_name=member.declaration.class_name,
+        file=str(member.declaration.path),
+        source_hash=manifest["source_hash"],
+        parallelism=member.placement.parallelism,
+        config=dict(manifest["config"]),
+        python=manifest["python"],
+        packages=dict(manifest["packages"]),
+        threads=member.declaration.deployment.threads or member.placement.default_threads,
+    )
+
+
+def _list_versions() -> dict[str, str]:
+    return {
+        "wayfare": wayfare.__version__,
+        "nodeset": nodeset.__version__,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "platform": platform.platform(),
+    }

@@ -1,0 +1,188 @@
+"""Run a fixed list of episodes on N workers, each exactly once, and commit each as it ends.
+
+Knows nothing of how copies are started or of how results are summed up and shown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from nodeset.errors import NodeSetError
+from wayfare.engine.errors import NodeFailure
+from wayfare.engine.result import GraphResult
+from wayfare.evals.digest import episode_digest
+from wayfare.evals.drain import Drain
+from wayfare.evals.episodes import EpisodePlan
+from wayfare.evals.failure import describe_failure, describe_fault
+from wayfare.evals.loop import LoopRunner
+from wayfare.evals.observer import Observer
+from wayfare.fleet.pool import WorkerHandle
+from wayfare.graph.calls import InfrastructureError
+from wayfare.store.records import (
+    Attempt,
+    EpisodeRecord,
+    ErrorRecord,
+    Firing,
+    Outcome,
+    PlannedEpisode,
+)
+from wayfare.store.run import RunWriter
+
+
+@dataclass(frozen=True, slots=True)
+class RunRules:
+    """What a run is asked to do beside its graph and its list of episodes."""
+
+    seed: int = 0
+    retries: int = 2
+    step_budget: int | None = None
+    """The budget that goes over the episode's own; None: the episode's, else `fallback_budget`."""
+    fallback_budget: int | None = None
+    """The graph's, else the environment's."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Ended:
+    """How one attempt ended: by a result with its firings, or by an error."""
+
+    result: GraphResult | None
+    firings: Sequence[Firing] = ()
+    error: ErrorRecord | None = None
+
+    @property
+    def outcome(self) -> Outcome:
+        if self.result is None:
+            return "error"
+        return "truncated" if self.result.truncated else "completed"
+
+
+class BatchEvalRunner:
+    """Workers pull from one queue of episodes; what they finish is on disk before the next."""
+
+    def __init__(
+        self,
+        plan: EpisodePlan,
+        loop: LoopRunner,
+        rules: RunRules,
+        *,
+        writer: RunWriter,
+        observer: Observer,
+        clock: Callable[[], float],
+    ) -> None:
+        self._plan = plan
+        self._loop = loop
+        self._rules = rules
+        self._writer = writer
+        self._observer = observer
+        self._clock = clock
+        """Seconds since the run began."""
+        self._queue = deque(plan.planned)
+
+    async def run(self, workers: Sequence[WorkerHandle], drain: Drain) -> None:
+        """Run every episode of the list, or stop when `drain` is over.
+
+        Raises what no retry can mend: a copy that can't be started again, a disk that refuses.
+        """
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                lanes = [tasks.create_task(self._work(worker, drain)) for worker in workers]
+                stopper = tasks.create_task(_cancel_when_over(lanes, drain))
+                await asyncio.wait(lanes)
+                stopper.cancel()
+        except BaseExceptionGroup as group:
+            raise _first(group) from group
+
+    async def _work(self, worker: WorkerHandle, drain: Drain) -> None:
+        while self._queue and not drain.is_asked:
+            planned = self._queue.popleft()
+            record, firings = await self._run_one_episode(worker, planned)
+            await asyncio.to_thread(self._writer.append, record, firings)
+            self._observer.episode_finished(record)
+
+    async def _run_one_episode(
+        self, worker: WorkerHandle, planned: PlannedEpisode
+    ) -> tuple[EpisodeRecord, Sequence[Firing]]:
+        """Return the episode's record after its last attempt.
+
+        Faults of infrastructure are tried again on fresh copies, from the episode's beginning.
+        """
+        attempts: list[Attempt] = []
+        while True:
+            self._observer.episode_started(worker.index, planned.key, len(attempts) + 1)
+            started = self._clock()
+            ended = await self._attempt(worker, planned)
+            attempts.append(
+                Attempt(
+                    number=len(attempts) + 1,
+                    worker=worker.index,
+                    started_seconds=started,
+                    ended_seconds=self._clock(),
+                    error=ended.error,
+                )
+            )
+            if ended.error is None or ended.error.is_final:
+                break
+            await worker.replace_dead_copies()
+            if len(attempts) > self._rules.retries:
+                break
+            self._observer.attempt_failed(worker.index, planned.key, ended.error)
+        return self._record(planned, attempts, ended), ended.firings
+
+    async def _attempt(self, worker: WorkerHandle, planned: PlannedEpisode) -> _Ended:
+        episode = self._plan.context(planned, self._rules.seed)
+        try:
+            await worker.open_episode(episode)
+            result = await self._loop.run(episode, worker, self._budget(planned))
+            firings = await worker.close_episode()
+        except (NodeFailure, NodeSetError) as failure:
+            return _Ended(None, error=describe_failure(failure))
+        except InfrastructureError as fault:
+            return _Ended(None, error=describe_fault(fault))
+        return _Ended(result, [Firing(*firing) for firing in firings])
+
+    def _budget(self, planned: PlannedEpisode) -> int | None:
+        own = self._plan.step_budget(planned)
+        choices = (self._rules.step_budget, own, self._rules.fallback_budget)
+        return next((budget for budget in choices if budget is not None), None)
+
+    def _record(
+        self, planned: PlannedEpisode, attempts: Sequence[Attempt], ended: _Ended
+    ) -> EpisodeRecord:
+        last = attempts[-1]
+        record = EpisodeRecord(
+            key=planned.key,
+            index=planned.index,
+            group=planned.group,
+            outcome=ended.outcome,
+            attempts=tuple(attempts),
+            worker=last.worker,
+            steps=ended.result.steps if ended.result else 0,
+            seconds=last.ended_seconds - last.started_seconds,
+            step_budget=self._budget(planned),
+            metrics=dict(ended.result.metrics) if ended.result else {},
+            undefined=dict(ended.result.undefined) if ended.result else {},
+            error=ended.error,
+        )
+        digest = episode_digest(
+            record.key,
+            outcome=record.outcome,
+            firings=ended.firings,
+            metrics=record.metrics,
+            undefined=record.undefined,
+            error=record.error,
+        )
+        return replace(record, digest=digest.hex())
+
+
+async def _cancel_when_over(lanes: Sequence[asyncio.Task[None]], drain: Drain) -> None:
+    await drain.wait_until_over()
+    for lane in lanes:
+        lane.cancel()
+
+
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
+    first = group.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first

@@ -1,0 +1,53 @@
+"""Ask nodesets what they are: start a copy of each, take its manifest, end it.
+
+Knows nothing of graphs or runs; initializes nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nodeset.errors import NodeSetError
+from wayfare.fleet.errors import FleetSetupError
+from wayfare.fleet.fleet import Fleet, Member
+from wayfare.fleet.launcher import Launcher
+from wayfare.fleet.place import place
+from wayfare.fleet.registry import NodeSetEntry
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSetDescription:
+    """A nodeset of a workspace: its manifest, or the reason why there is none here."""
+
+    entry: NodeSetEntry
+    manifest: Mapping[str, Any] | None
+    unavailable: str = ""
+
+
+async def describe_nodesets(
+    entries: Iterable[NodeSetEntry],
+    launcher: Launcher,
+    configs: Mapping[str, Mapping[str, Any]] | None = None,
+) -> list[NodeSetDescription]:
+    """Return the description of each nodeset, in the order of `entries`.
+
+    `configs` lays configuration over a nodeset's default, by name. One that can't be started
+    gets the reason; the others are not affected.
+    """
+    asked = (_describe(entry, launcher, (configs or {}).get(entry.name, {})) for entry in entries)
+    return list(await asyncio.gather(*asked))
+
+
+async def _describe(
+    entry: NodeSetEntry, launcher: Launcher, config: Mapping[str, Any]
+) -> NodeSetDescription:
+    placement = place(entry.name, entry.declaration.parallelism, 1)
+    member = Member(entry.declaration, entry.path, config, placement)
+    try:
+        async with await Fleet.start([member], 1, launcher) as fleet:
+            return NodeSetDescription(entry, fleet.manifests[entry.name])
+    except (FleetSetupError, NodeSetError) as error:
+        return NodeSetDescription(entry, None, str(error))
