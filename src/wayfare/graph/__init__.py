@@ -1,0 +1,1 @@
+"""Read, check, hash and compile graph documents. Knows nothing of processes or runs."""
