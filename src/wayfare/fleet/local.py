@@ -95,7 +95,7 @@ class LocalLauncher:
 
         Raises InterpreterError when its Python is missing or lacks a package.
         """
-        interpreter = await self._find_interpreter(spec.deployment.python)
+        interpreter = await self.find_interpreter(spec.deployment.python)
         number = next(self._numbers)
         socket_path = self._runtime_dir / f"{number}.sock"
         log = self._log_folder / f"{spec.tag}.log"
@@ -115,8 +115,8 @@ class LocalLauncher:
         )
         return LocalCopy(spec.tag, url, spawned, self._keeper, _Log(log, log_start))
 
-    async def _find_interpreter(self, python: str | None) -> Interpreter:
-        """Look once per wish, however many copies ask at the same time."""
+    async def find_interpreter(self, python: str | None) -> Interpreter:
+        """Return the interpreter behind `Deployment.python`; each wish is looked up once."""
         if python not in self._interpreters:
             search = find_interpreter(python, self._settings.search)
             self._interpreters[python] = asyncio.create_task(search, name=f"find {python}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, TypeVar, assert_never
+from typing import Literal, TypeVar
 
 Parallelism = Literal["replicated", "shared"]
 OnDeath = Literal["end_attempt", "resend"]
@@ -56,10 +56,10 @@ class Placement:
         return self.copies[0].tag if len(self.copies) == 1 else None
 
 
-def place(name: str, parallelism: Parallelism, worker_count: int) -> Placement:
+def place(name: str, parallelism: str, worker_count: int) -> Placement:
     """Return where the nodeset's copies stand for `worker_count` workers.
 
-    Raises ValueError for a worker count below 1.
+    Raises ValueError for a worker count below 1 or a parallelism that is not known.
     """
     if worker_count < 1:
         raise ValueError(f"worker_count is {worker_count!r}; it must be at least 1.")
@@ -69,7 +69,10 @@ def place(name: str, parallelism: Parallelism, worker_count: int) -> Placement:
         case "shared":
             return _place_shared(name, worker_count)
         case _:
-            assert_never(parallelism)
+            raise ValueError(
+                f"nodeset {name!r} has parallelism={parallelism!r}; it must be 'replicated' or "
+                f"'shared'."
+            )
 
 
 def resolve(

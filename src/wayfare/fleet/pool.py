@@ -6,7 +6,7 @@ Knows nothing of graphs, of what is done with results, or of where copies run.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from nodeset.context import EpisodeContext
@@ -83,7 +83,7 @@ class WorkerHandle:
             await self._abandon_episode()
         self.logs = []
         self._is_open = True
-        fields = asdict(episode)
+        fields = {**vars(episode), "info": dict(episode.info)}
         await together(link.open_episode(fields) for _, link in self._links.values())
         preflight = [p.nodeset for p in self._fleet.placements.values() if p.preflight]
         await together(self._begin_episode(name) for name in preflight)
@@ -102,7 +102,7 @@ class WorkerHandle:
                 turns=call.turns,
                 budget_seconds=running.budget_seconds(budget),
                 tool=call.tool,
-                config=call.config,
+                config=dict(call.config),
                 inputs=call.inputs,
                 step=call.step,
                 seed=call.seed,

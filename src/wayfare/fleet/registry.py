@@ -16,7 +16,7 @@ from nodeset.source import Declaration, read_declarations
 from wayfare.fleet.errors import WorkspaceError
 from wayfare.fleet.fleet import Fleet, Member
 from wayfare.fleet.launcher import Launcher
-from wayfare.fleet.place import Parallelism, place
+from wayfare.fleet.place import place
 from wayfare.graph.document import GraphDocument
 from wayfare.graph.tooltype import nodesets_of
 
@@ -122,8 +122,7 @@ class WorkspaceComponentRegistry:
             spec = graph.nodesets.get(instance)
             entry = self.find_nodeset((spec.use if spec else None) or instance)
             config = {**(spec.config if spec else {}), **configs.get(instance, {})}
-            parallelism: Parallelism = entry.declaration.parallelism  # type: ignore[assignment]
-            placement = place(instance, parallelism, worker_count)
+            placement = place(instance, entry.declaration.parallelism, worker_count)
             members.append(Member(entry.declaration, entry.path, config, placement))
         return members
 

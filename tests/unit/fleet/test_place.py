@@ -53,6 +53,11 @@ def test_fewer_than_one_worker_is_refused():
         place("env", "shared", 0)
 
 
+def test_a_parallelism_that_is_not_known_is_refused():
+    with pytest.raises(ValueError, match=r"'sharded'.*'replicated' or 'shared'"):
+        place("env", "sharded", 2)
+
+
 def test_an_override_goes_before_the_registry():
     assert resolve("env", {"env": "env#3"}, {"env": "env"}) == "env#3"
     assert resolve("env", {}, {"env": "env"}) == "env"

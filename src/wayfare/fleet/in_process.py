@@ -1,0 +1,127 @@
+"""Run copies inside this process, for a debugger: the same host object without the socket.
+
+Knows nothing of graphs or workers. Author code runs on the thread of the event loop and holds it
+up; what crosses is encoded and decoded as on a socket, so that nothing is shared by accident.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from nodeset import wire
+from nodeset.errors import AuthorError, NodeSetError
+from nodeset.host import AutoServerApp
+from nodeset.loading import load_nodeset
+from wayfare.fleet.connection import PROTOCOL
+from wayfare.fleet.errors import CopyDeath, CopyFailedError, FleetSetupError
+from wayfare.fleet.exchange import Exchange, Frame
+from wayfare.fleet.launcher import Copy, CopySpec
+from wayfare.fleet.local import LocalLauncher
+
+HELLO_SECONDS = 30.0
+KILLED_STATUS = -9
+
+
+class InProcessLauncher:
+    """Starts copies in this process, and those of another interpreter through `elsewhere`.
+
+    For one worker. `notices` says which nodesets are not in this process, and why.
+    """
+
+    def __init__(self, elsewhere: LocalLauncher) -> None:
+        self._elsewhere = elsewhere
+        self.notices: list[str] = []
+
+    async def start(self, spec: CopySpec) -> Copy:
+        """Return a copy, alive but not loaded; see `Launcher.start`."""
+        if "#" in spec.tag:
+            raise FleetSetupError(
+                f"--in-process runs one worker, but copy {spec.tag!r} is one of several; "
+                f"use --workers 1."
+            )
+        interpreter = await self._elsewhere.find_interpreter(spec.deployment.python)
+        if interpreter.path != Path(sys.executable):
+            self.notices.append(
+                f"nodeset {spec.instance!r} runs in a process of its own: it asks for the "
+                f"interpreter {spec.deployment.python!r}."
+            )
+            return await self._elsewhere.start(spec)
+        return InProcessCopy(spec)
+
+
+class InProcessCopy:
+    """A copy that lives in this process."""
+
+    def __init__(self, spec: CopySpec) -> None:
+        self.tag = spec.tag
+        self.pid = os.getpid()
+        self.url = f"in-process:{spec.tag}"
+        self.exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        load = partial(load_nodeset, str(spec.file), spec.name, spec.config)
+        self.app = AutoServerApp(load, name=spec.name, tag=spec.tag)
+
+    def death(self) -> CopyDeath | None:
+        """Return how it ended, or None while it lives."""
+        if not self.exited.done():
+            return None
+        return CopyDeath(self.tag, self.pid, self.exited.result(), "")
+
+    def kill(self) -> None:
+        """End it; author code that runs can't be interrupted."""
+        self.end(KILLED_STATUS)
+
+    def end(self, status: int) -> None:
+        """Let go of the nodeset; nothing if that was done."""
+        if not self.exited.done():
+            self.exited.set_result(status)
+            self.app.stop()
+
+    async def connect(self, worker: int) -> InProcessLink:
+        """Open a link for a worker."""
+        link = InProcessLink(self, worker)
+        await link.request("hello", protocol=PROTOCOL, worker=worker, budget_seconds=HELLO_SECONDS)
+        return link
+
+    async def explain_loss(self) -> CopyFailedError:
+        """Return the error for a link that was given up."""
+        return CopyFailedError(f"copy {self.tag!r} has ended.", self.death())
+
+
+class InProcessLink(Exchange):
+    """A `Link` to a host object in this process."""
+
+    def __init__(self, copy: InProcessCopy, worker: int) -> None:
+        super().__init__(copy.url, copy.explain_loss)
+        self._copy = copy
+        self._caller = copy.app.connect(worker)
+        copy.exited.add_done_callback(lambda _: self._lose())
+
+    async def close(self) -> None:
+        """Give the link up; requests under way fail."""
+        if not self.is_lost:
+            self._copy.app.disconnect(self._caller)
+        self._lose()
+
+    def _deliver(self, frames: Sequence[Frame]) -> None:
+        decoder = wire.Decoder()
+        messages = [m for frame in frames for m in decoder.feed(b"".join(frame))]
+        try:
+            for message in messages:
+                self._copy.app.submit(self._caller, message, self._take_reply)
+            if any(message["op"] != "hello" for message in messages):
+                self._copy.app.run_pending()
+        except NodeSetError as error:
+            self._lose(error)
+        except SystemExit as error:
+            self._lose(AuthorError.wrap(error, f"loading {self._copy.tag}"))
+        if any(message["op"] == "shutdown" for message in messages):
+            self._copy.end(0)
+
+    def _take_reply(self, reply: Mapping[str, Any]) -> None:
+        self._receive(wire.copy_message(reply))
