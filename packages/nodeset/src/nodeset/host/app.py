@@ -1,0 +1,236 @@
+"""Serve one nodeset: author code on the thread that calls `run`, requests from any other.
+
+Knows nothing of sockets, frames or processes.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import threading
+import time
+from typing import Any, Callable, Dict, List, Optional, Tuple
+
+from nodeset.author import author_error
+from nodeset.batching import DEFAULT_SETTINGS, BatchSettings
+from nodeset.caller import Caller
+from nodeset.errors import AuthorError, NodeSetError
+from nodeset.host.agenda import Step
+from nodeset.host.dispatch import Dispatcher
+from nodeset.host.request import Message, Reply, failed, ok, read_id, send
+from nodeset.host.status import ExitStatus
+from nodeset.host.surroundings import Surroundings
+from nodeset.loading import LoadedNodeSet
+
+PROTOCOL = 1
+
+
+class ClosingError(NodeSetError):
+    """The copy is about to end and takes no more requests."""
+
+
+class AutoServerApp:
+    """One copy of a nodeset. `load` is called by `run`, on its thread.
+
+    In a process of its own, `run` is called by the main thread and everything else by the thread
+    that serves sockets. In-process there is one thread: `submit`, then `run_pending`.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[], LoadedNodeSet],
+        *,
+        name: str = "",
+        tag: str = "",
+        clock: Callable[[], float] = time.monotonic,
+        settings: BatchSettings = DEFAULT_SETTINGS,
+    ) -> None:
+        self._load = load
+        self._name = name
+        self._tag = tag or name
+        self._clock = clock
+        self._settings = settings
+        self._condition = threading.Condition()
+        self._sleeps_until: Optional[float] = None
+        self._backlog: List[Tuple[Caller, Message, Reply]] = []
+        self._dispatcher: Optional[Dispatcher] = None
+        self._is_closing = False
+        self._status = ExitStatus.OK
+        self.failure: Optional[NodeSetError] = None
+
+    def connect(self, worker: int = -1) -> Caller:
+        """Return the handle of a new connection."""
+        return Caller(worker)
+
+    def disconnect(self, caller: Caller) -> None:
+        """Forget a connection; its waiting calls are not dispatched, nobody waits for it."""
+        with self._condition:
+            caller.is_connected = False
+            if self._dispatcher is not None:
+                self._dispatcher.drop(caller)
+            self._wake_if_due()
+
+    def submit(self, caller: Caller, request: Message, reply: Reply) -> None:
+        """Take a request; `reply` is called once, from this or the author code's thread.
+
+        Raises WireError if the request has no id to reply to.
+        """
+        request_id = read_id(request)
+        op = request.get("op")
+        if op == "hello":
+            send(reply, ok(request_id, **self._describe_self()))
+        elif op == "health":
+            send(reply, ok(request_id, **self.health()))
+        else:
+            with self._condition:
+                self._accept(caller, request, reply)
+                self._wake_if_due()
+
+    def health(self) -> Dict[str, Any]:
+        """Return state and counters; never waits for author code."""
+        dispatcher = self._dispatcher
+        counters = {"calls": 0, "begin_episodes": 0, "controller_calls": 0, "queues": {}}
+        return {"state": self._state(), **(dispatcher.describe() if dispatcher else counters)}
+
+    def close(
+        self, status: ExitStatus = ExitStatus.OK, failure: Optional[NodeSetError] = None
+    ) -> None:
+        """Make `run` return `status` once everything that waits has been answered.
+
+        `failure` says why, where there is something to say; the first call counts.
+        """
+        with self._condition:
+            if not self._is_closing:
+                self._is_closing = True
+                self._status = status
+                self.failure = failure
+            self._condition.notify()
+
+    def run(self) -> ExitStatus:
+        """Load the nodeset and serve it until it is closed; return how the process should end."""
+        try:
+            dispatcher = self._start()
+        except NodeSetError as error:
+            return self._refuse_all(error)
+        while True:
+            step = self._wait_for_step(dispatcher)
+            if step is None:
+                break
+            step()
+            dispatcher.after_step()
+        self.stop()
+        return self._status
+
+    def run_pending(self) -> None:
+        """Serve everything that was submitted, on the calling thread; load the nodeset first.
+
+        All replies are sent by the calling thread before this returns.
+        """
+        dispatcher = self._dispatcher or self._start()
+        while True:
+            with self._condition:
+                step = self._take_any(dispatcher)
+                while step is None and not dispatcher.is_idle:
+                    self._condition.wait()
+                    step = self._take_any(dispatcher)
+            if step is None:
+                return
+            step()
+            dispatcher.after_step()
+
+    def stop(self) -> None:
+        """Call the author's `shutdown` if it is due; `run` does this itself."""
+        if self._dispatcher is None:
+            return
+        try:
+            self._dispatcher.shut_down()
+        except NodeSetError as error:
+            self._status, self.failure = ExitStatus.SHUTDOWN_FAILED, error
+
+    def _start(self) -> Dispatcher:
+        """Load the nodeset and take up the requests that came meanwhile."""
+        try:
+            loaded = self._load()
+        except SystemExit as error:
+            raise author_error(error, f"importing nodeset {self._name!r}") from error
+        surroundings = Surroundings(
+            lock=self._condition, schedule=self._schedule, end=self.close, clock=self._clock
+        )
+        dispatcher = Dispatcher(loaded, surroundings, self._settings)
+        with self._condition:
+            self._dispatcher = dispatcher
+            backlog, self._backlog = self._backlog, []
+            for caller, request, reply in backlog:
+                if caller.is_connected:
+                    self._accept(caller, request, reply)
+        return dispatcher
+
+    def _refuse_all(self, error: NodeSetError) -> ExitStatus:
+        is_import = isinstance(error, AuthorError)
+        status = ExitStatus.IMPORT_FAILED if is_import else ExitStatus.CONTRACT_REFUSED
+        self.close(status, error)
+        with self._condition:
+            backlog, self._backlog = self._backlog, []
+        for _, request, reply in backlog:
+            send(reply, failed(read_id(request), error))
+        return status
+
+    def _accept(self, caller: Caller, request: Message, reply: Reply) -> None:
+        if self._is_closing:
+            error = self.failure or ClosingError(f"copy {self._tag!r} is closing")
+            send(reply, failed(read_id(request), error))
+        elif self._dispatcher is None:
+            self._backlog.append((caller, request, reply))
+        else:
+            self._dispatcher.accept(caller, request, reply)
+
+    def _schedule(self, step: Step) -> None:
+        with self._condition:
+            if self._dispatcher is not None:
+                self._dispatcher.agenda.add(step)
+            self._condition.notify()
+
+    def _take_any(self, dispatcher: Dispatcher) -> Optional[Step]:
+        """Take the next step; where nothing else can arrive, also a batch that is not due yet."""
+        return dispatcher.agenda.take() or dispatcher.agenda.take(is_closing=True)
+
+    def _wait_for_step(self, dispatcher: Dispatcher) -> Optional[Step]:
+        """Return the next step; None when closing and nothing is left to do."""
+        with self._condition:
+            while True:
+                step = dispatcher.agenda.take(self._is_closing)
+                if step is not None:
+                    return step
+                if self._is_closing and dispatcher.is_idle:
+                    return None
+                wakeup = dispatcher.agenda.next_wakeup()
+                self._sleeps_until = math.inf if wakeup is None else wakeup
+                self._condition.wait(None if wakeup is None else max(0.0, wakeup - self._clock()))
+                self._sleeps_until = None
+
+    def _wake_if_due(self) -> None:
+        """Wake the other thread only if it has something to do, or to do sooner than it knows."""
+        if self._sleeps_until is None or self._dispatcher is None:
+            return
+        agenda = self._dispatcher.agenda
+        wakeup = agenda.next_wakeup()
+        is_sooner = wakeup is not None and wakeup < self._sleeps_until
+        if is_sooner or agenda.is_due(self._is_closing):
+            self._condition.notify()
+
+    def _state(self) -> str:
+        if self._is_closing:
+            return "failed" if self.failure is not None else "closing"
+        if self._dispatcher is None:
+            return "loading"
+        return "ready" if self._dispatcher.is_ready else "loaded"
+
+    def _describe_self(self) -> Dict[str, Any]:
+        return {
+            "name": self._name,
+            "tag": self._tag,
+            "pid": os.getpid(),
+            "python": platform.python_version(),
+            "protocol": PROTOCOL,
+        }

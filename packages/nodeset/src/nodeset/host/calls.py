@@ -1,0 +1,158 @@
+"""Bring calls to their tools and outcomes to their callers, digests included.
+
+Knows nothing of a nodeset's other operations, of threads or of sockets.
+"""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial
+from typing import Any, Dict, List, Tuple
+
+from nodeset.author import call_author
+from nodeset.batching import BatchedInferenceServer
+from nodeset.caller import Call, Caller, CancelledCallError, Logs, Outcome
+from nodeset.digest import digest_firing
+from nodeset.errors import NodeSetError
+from nodeset.host.agenda import Agenda
+from nodeset.host.concurrency import ConcurrentCalls
+from nodeset.host.event_loop import EventLoopThread
+from nodeset.host.request import Message, Reply, failed, ok, read_call, read_id, send
+from nodeset.host.surroundings import Surroundings
+from nodeset.loading import LoadedNodeSet
+from nodeset.ports import PortDef, accept
+from nodeset.rows import check_inputs, check_outputs, keep_for_digest
+
+MAX_GROUP = 1024
+"""Calls of one caller that are queued at once, however many more it announces."""
+
+_LOG_PORT = PortDef("log", "ANY")
+
+
+class ToolCalls:
+    """The calls of one nodeset's tools. What only accepts or drops needs the owner's lock."""
+
+    def __init__(
+        self,
+        loaded: LoadedNodeSet,
+        batching: BatchedInferenceServer,
+        agenda: Agenda,
+        *,
+        event_loop: EventLoopThread,
+        surroundings: Surroundings,
+    ) -> None:
+        self._tools = loaded.tools
+        self._is_shared = loaded.parallelism == "shared"
+        self._batching = batching
+        self._agenda = agenda
+        self._event_loop = event_loop
+        self._lock = surroundings.lock
+        self._concurrent = ConcurrentCalls(event_loop, surroundings.schedule)
+        self._groups: Dict[Caller, List[Call]] = {}
+        self._open: Dict[Tuple[Caller, int], Call] = {}
+        self._undigested: List[Tuple[Call, Dict[str, Any]]] = []
+        self.answered = 0
+
+    @property
+    def is_idle(self) -> bool:
+        """Say whether no call runs beside the thread that runs author code."""
+        return self._concurrent.is_idle
+
+    def accept(self, caller: Caller, request: Message, reply: Reply) -> None:
+        """Take a call; unless `more` of its group follow at once, queue the group."""
+        request_id = read_id(request)
+        group = self._groups.setdefault(caller, [])
+        try:
+            call = read_call(request, caller, self._tools, partial(self._answer, reply))
+        except NodeSetError as error:
+            send(reply, failed(request_id, error))
+        else:
+            group.append(call)
+        if not request.get("more") or len(group) >= MAX_GROUP:
+            self.submit_group(caller)
+
+    def submit_group(self, caller: Caller) -> None:
+        """Queue the calls that `caller` made ready together."""
+        group = self._groups.pop(caller, None)
+        if not group:
+            return
+        caller.waiting += len(group)
+        batched = []
+        for call in group:
+            self._open[caller, call.id] = call
+            if self._tools[call.tool].batched:
+                batched.append(call)
+            else:
+                self._agenda.add(partial(self._start, call))
+        if batched:
+            self._batching.submit(batched)
+
+    def cancel(self, caller: Caller, call_id: int) -> None:
+        """Withdraw a call if it has not been answered; it is answered as cancelled."""
+        call = self._open.get((caller, call_id))
+        if call is not None:
+            self._withdraw(call)
+
+    def drop(self, caller: Caller) -> None:
+        """Withdraw all calls of a caller whose connection ended."""
+        self._groups.pop(caller, None)
+        for call in [call for call in self._open.values() if call.caller is caller]:
+            self._withdraw(call)
+
+    def after_step(self) -> None:
+        """Digest what the last step sent, before author code can touch its arrays again."""
+        for call, outputs in self._undigested:
+            kept = keep_for_digest(self._tools[call.tool], outputs)
+            call.caller.digests.append((call.id, digest_firing(call.path, call.turns, kept)))
+        self._undigested.clear()
+
+    def _withdraw(self, call: Call) -> None:
+        call.is_dropped = True
+        if self._batching.discard(call):
+            self._agenda.add(partial(call.answer, call, CancelledCallError.of(call), []))
+        self._concurrent.cancel(call)
+
+    def _start(self, call: Call) -> None:
+        """Run an unbatched call, or let a shared nodeset's `async` one run beside others."""
+        tool = self._tools[call.tool]
+        if self._is_shared and inspect.iscoroutinefunction(tool.forward):
+            self._concurrent.start(tool, call)
+            return
+        if call.is_dropped:
+            call.answer(call, CancelledCallError.of(call), [])
+            return
+        context = call.make_context()
+        where = f"{tool.node_type}.forward"
+        outcome: Outcome
+        try:
+            inputs = check_inputs(tool, call.inputs)
+            result = call_author(
+                tool.forward, inputs, context, where=where, wait=self._event_loop.wait
+            )
+            outcome = check_outputs(tool, result)
+        except NodeSetError as error:
+            outcome = error
+        call.answer(call, outcome, context.logs)
+
+    def _answer(self, reply: Reply, call: Call, outcome: Outcome, logs: Logs) -> None:
+        with self._lock:
+            call.caller.waiting -= 1
+            self._open.pop((call.caller, call.id), None)
+        self.answered += 1
+        if isinstance(outcome, NodeSetError):
+            send(reply, failed(call.id, outcome))
+            return
+        try:
+            checked = self._check_logs(call, logs)
+        except NodeSetError as error:
+            send(reply, failed(call.id, error))
+            return
+        digests = call.caller.take_digests()
+        if send(reply, ok(call.id, outputs=outcome, logs=checked, digests=digests)):
+            self._undigested.append((call, outcome))
+        else:
+            call.caller.digests[:0] = [(call_id, digest) for call_id, digest in digests]
+
+    def _check_logs(self, call: Call, logs: Logs) -> List[List[Any]]:
+        where = f"{self._tools[call.tool].node_type} ctx.log"
+        return [[key, accept(_LOG_PORT, value, where)] for key, value in logs]

@@ -1,0 +1,138 @@
+"""One connection of a copy: frames in, requests to the app, replies out.
+
+Knows nothing of selectors or of the nodeset.
+"""
+
+from __future__ import annotations
+
+import hmac
+import socket
+from typing import Any, Callable, Dict, Optional
+
+from nodeset import wire
+from nodeset.errors import WireError
+from nodeset.host.app import PROTOCOL, AutoServerApp
+from nodeset.host.outbox import Outbox
+from nodeset.host.request import failed
+
+MAX_UNANSWERED = 4096
+"""Requests of one connection that may wait for their replies before no more are read."""
+PAUSE_BYTES = 8 * 2**20
+"""Unsent bytes from which on no more requests of a connection are read."""
+_STRANGER_HEADER_BYTES = 64 * 2**10
+
+
+class Connection:
+    """Belongs to the thread that serves sockets; only `_reply` is called from others.
+
+    `call_owner` asks that thread to look at the connection again.
+    """
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        app: AutoServerApp,
+        *,
+        token: Optional[str],
+        call_owner: Callable[[Connection], None],
+    ) -> None:
+        self.socket = sock
+        self._app = app
+        self._caller = app.connect()
+        self._outbox = Outbox(sock)
+        self._decoder = wire.Decoder()
+        self._call_owner = call_owner
+        self._token = token
+        self._requests = 0
+        self._is_ending = False
+        self._is_known = token is None
+        if token is not None:
+            self._decoder.max_header_bytes = _STRANGER_HEADER_BYTES
+            self._decoder.max_body_bytes = 0
+
+    @property
+    def wants_read(self) -> bool:
+        """Say whether more requests may be read now."""
+        return (
+            not self._is_ending
+            and self._unanswered() < MAX_UNANSWERED
+            and self._outbox.pending_bytes < PAUSE_BYTES
+        )
+
+    @property
+    def wants_write(self) -> bool:
+        """Say whether something waits to be sent."""
+        return self._outbox.pending_bytes > 0
+
+    @property
+    def is_over(self) -> bool:
+        """Say whether the connection should be closed."""
+        return self._outbox.is_broken or (self._is_ending and not self.wants_write)
+
+    def read(self) -> None:
+        """Take what arrived; a malformed frame ends this connection and nothing else."""
+        try:
+            count = self.socket.recv_into(self._decoder.get_buffer())
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            count = 0
+        if count == 0:
+            self._outbox.abandon()
+            return
+        message: Dict[str, Any] = {}
+        try:
+            for message in self._decoder.receive(count):
+                self._take(message)
+        except WireError as error:
+            self._end(error, message.get("id"))
+
+    def flush(self) -> None:
+        """Send what waits."""
+        self._outbox.flush()
+
+    def close(self) -> None:
+        """Close the socket and withdraw what this connection asked for."""
+        self._outbox.abandon()
+        self.socket.close()
+        self._app.disconnect(self._caller)
+
+    def _take(self, message: Dict[str, Any]) -> None:
+        if message.get("op") == "hello":
+            self._greet(message)
+        elif not self._is_known:
+            raise WireError("the first request must be hello, with the token")
+        self._requests += 1
+        self._app.submit(self._caller, message, self._reply)
+
+    def _greet(self, message: Dict[str, Any]) -> None:
+        protocol, worker = message.get("protocol"), message.get("worker", -1)
+        if protocol != PROTOCOL:
+            raise WireError(f"hello asks for protocol {protocol!r}; this host speaks {PROTOCOL}")
+        if type(worker) is not int:
+            raise WireError(f"hello has worker={worker!r}; it must be a whole number")
+        if self._token is not None and not _is_token(message.get("token"), self._token):
+            raise WireError("hello has no token, or a wrong one")
+        self._is_known = True
+        self._caller.worker = worker
+        self._decoder.max_header_bytes = wire.MAX_HEADER_BYTES
+        self._decoder.max_body_bytes = wire.MAX_BODY_BYTES
+
+    def _reply(self, message: Dict[str, Any]) -> None:
+        buffers = wire.encode(message)
+        was_paused = self._unanswered() >= MAX_UNANSWERED
+        if not self._outbox.send(buffers) or was_paused:
+            self._call_owner(self)
+
+    def _unanswered(self) -> int:
+        return self._requests - self._outbox.frames
+
+    def _end(self, error: WireError, request_id: Any) -> None:
+        """Say why, read nothing more, and let the connection be closed."""
+        self._is_ending = True
+        known = request_id if type(request_id) is int else -1
+        self._outbox.send(wire.encode(failed(known, error)))
+
+
+def _is_token(given: Any, token: str) -> bool:
+    return isinstance(given, str) and hmac.compare_digest(given.encode(), token.encode())

@@ -1,0 +1,59 @@
+"""Run coroutines of the author on one event loop in a thread of its own.
+
+Knows nothing of what they are for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from concurrent.futures import Future
+from typing import Any, Awaitable, Callable, Optional
+
+_STOP_SECONDS = 2.0
+
+
+class EventLoopThread:
+    """One event loop, started with the first coroutine. Only one thread may use this object."""
+
+    def __init__(self) -> None:
+        self._loop: Optional[asyncio.AbstractEventLoop] = None
+        self._thread: Optional[threading.Thread] = None
+
+    def wait(self, awaitable: Awaitable[Any]) -> Any:
+        """Return the result of `awaitable`; nothing else of the calling thread runs meanwhile."""
+        return self.start(awaitable, lambda _: None).result()
+
+    def start(self, awaitable: Awaitable[Any], done: Callable[[Future[Any]], None]) -> Future[Any]:
+        """Start `awaitable`; `done` is called with its future, from the loop's thread."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+            self._thread = threading.Thread(
+                target=self._loop.run_forever, name="nodeset-async", daemon=True
+            )
+            self._thread.start()
+        future = asyncio.run_coroutine_threadsafe(_await(awaitable), self._loop)
+        future.add_done_callback(done)
+        return future
+
+    def stop(self) -> None:
+        """Cancel what still runs and end the thread."""
+        if self._loop is None or self._thread is None:
+            return
+        stopping = asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop)
+        try:
+            stopping.result(_STOP_SECONDS)
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(_STOP_SECONDS)
+
+
+async def _await(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable
+
+
+async def _cancel_others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)

@@ -1,0 +1,115 @@
+"""Read the fields of a request, and build its replies.
+
+Knows nothing of what the operations do.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Mapping
+
+from nodeset.caller import Call, Caller
+from nodeset.context import EpisodeContext, episode_from_wire
+from nodeset.contract import BaseCanvasNode
+from nodeset.errors import UnknownToolError, WireError, to_payload
+
+Message = Dict[str, Any]
+Reply = Callable[[Message], None]
+"""Sends one reply. Raises WireError if that cannot be encoded; nothing was sent then."""
+
+_KINDS = {str: "text", int: "a whole number", dict: "a map", list: "a list"}
+_MAX_SEED = 2**64 - 1
+
+
+def read_id(request: Mapping[str, Any]) -> int:
+    """Return the request's id; raises WireError, after which no reply can be matched."""
+    value = request.get("id")
+    if type(value) is not int:
+        raise WireError(f"a request has id={value!r}; it must be a whole number")
+    return value
+
+
+def read(request: Mapping[str, Any], name: str, kind: type, default: Any = None) -> Any:
+    """Return a field that must be a `kind`; without a default it must be there."""
+    value = request.get(name, default)
+    if type(value) is not kind:
+        raise WireError(
+            f"a request {request.get('op')!r} has {name}={value!r}; it must be {_KINDS[kind]}"
+        )
+    return value
+
+
+def read_episode(request: Mapping[str, Any]) -> EpisodeContext:
+    """Return the episode of an `open_episode` request."""
+    fields = read(request, "episode", dict)
+    try:
+        episode = episode_from_wire(fields)
+    except TypeError as error:
+        raise WireError(f"an episode cannot be read from {fields!r}: {error}") from error
+    for name, kind in _EPISODE_KINDS.items():
+        value = getattr(episode, name)
+        if type(value) is not kind:
+            raise WireError(f"an episode has {name}={value!r}; it must be {_KINDS[kind]}")
+    return episode
+
+
+_EPISODE_KINDS = {
+    "index": int,
+    "id": str,
+    "scene_id": str,
+    "split": str,
+    "repeat": int,
+    "group": str,
+    "seed": int,
+    "info": dict,
+}
+
+
+def read_call(
+    request: Mapping[str, Any],
+    caller: Caller,
+    tools: Mapping[str, BaseCanvasNode],
+    answer: Callable[..., None],
+) -> Call:
+    """Return the call that a request asks for; raises WireError or UnknownToolError."""
+    name = read(request, "tool", str)
+    tool = tools.get(name)
+    if tool is None:
+        known = ", ".join(tools)
+        raise UnknownToolError(f"there is no tool {name!r}; the tools are: {known}")
+    turns = read(request, "turns", list, [])
+    seed = read(request, "seed", int, 0)
+    if not all(type(turn) is int for turn in turns) or not 0 <= seed <= _MAX_SEED:
+        raise WireError(f"a call has turns={turns!r}, seed={seed!r}; they must be whole numbers")
+    return Call(
+        caller=caller,
+        id=read_id(request),
+        tool=name,
+        path=read(request, "path", str, ""),
+        config={**tool.default_config, **read(request, "config", dict, {})},
+        inputs=read(request, "inputs", dict),
+        answer=answer,
+        step=read(request, "step", int, 0),
+        turns=tuple(turns),
+        seed=seed,
+        episode=caller.episode,
+    )
+
+
+def ok(request_id: int, **fields: Any) -> Message:
+    """Return the reply to a request that was served."""
+    return {"id": request_id, "ok": fields}
+
+
+def failed(request_id: int, error: BaseException) -> Message:
+    """Return the reply to a request that was not."""
+    return {"id": request_id, "error": to_payload(error)}
+
+
+def send(reply: Reply, message: Message) -> bool:
+    """Send a reply, or why it cannot be encoded; say whether it was the reply."""
+    try:
+        reply(message)
+    except WireError as error:
+        reply(failed(message["id"], error))
+        return False
+    return True
