@@ -125,7 +125,7 @@ async def test_a_copy_that_ends_at_import_is_reported_at_once_with_what_it_print
 
 
 async def test_a_copy_that_is_killed_in_initialize_is_reported_with_signal_and_last_lines():
-    with pytest.raises(CopyStartError, match=r"SIGSEGV.*\n.*out of memory on device 0"):
+    with pytest.raises(CopyStartError, match=r"(?s)SIGSEGV.*out of memory on device 0"):
         async with started(make_graph("broken_start__nothing"), 1):
             pass
 
@@ -136,7 +136,7 @@ async def test_a_copy_that_dies_in_a_call_fails_it_and_is_replaced_by_a_fresh_on
         await worker.open_episode(EPISODE)
         await other.open_episode(EPISODE)
         before = [c.pid for c in fleet.list_counters()]
-        with pytest.raises(CopyFailedError, match=r"env_line#0.*SIGKILL.*\n.*about to end"):
+        with pytest.raises(CopyFailedError, match=r"(?s)env_line#0.*SIGKILL.*about to end"):
             await worker.invoke(call("env_line__crash"))
         assert (await other.invoke(call("env_line__step", move=1)))["at"] == 1
         await worker.replace_dead_copies()
