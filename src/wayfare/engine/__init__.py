@@ -1,1 +1,4 @@
-"""Run one compiled graph to its end by calling an invoker. Knows nothing of who answers."""
+"""Run one graph to its end by calling an invoker.
+
+Knows nothing of processes, attempts or runs.
+"""

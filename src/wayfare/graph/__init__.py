@@ -1,1 +1,4 @@
-"""Read, check, hash and compile graph documents. Knows nothing of processes or runs."""
+"""The graph document: schema, validation, hashing and its compiled form.
+
+Knows nothing of execution.
+"""

@@ -147,10 +147,10 @@ def _config_faults(
         key = str(detail["loc"][0]) if detail["loc"] else ""
         place = f"{node.place} config.{key}"
         if detail["type"] == "extra_forbidden":
-            rule = f"a {node.type} knows no config key {key!r}"
+            rule = f"built-in {node.type!r} knows no config key {key!r}"
             yield Fault("config-key", node.place, rule, suggest(key, known))
         elif detail["type"] == "missing":
-            rule = f"a {node.type} must have it"
+            rule = f"built-in {node.type!r} must have it"
             yield Fault("config", place, rule, f"Add {key!r} to the node's config.")
         else:
             text = detail["msg"].removeprefix("Value error, ")

@@ -107,10 +107,16 @@ def _unwired(sketch: Sketch) -> Iterable[Fault]:
 
 
 def _without_effect(sketch: Sketch) -> Iterable[Fault]:
-    """Report nodes that no edge touches and built-ins whose outputs lead nowhere."""
+    """Report nodes that no edge touches and built-ins whose outputs lead nowhere.
+
+    A node that is broken in itself is left out: its edges may be missing for that reason.
+    """
     touched = _touched(sketch)
+    broken = {fault.place for fault in sketch.faults}
     sources = {edge.source for edge in sketch.edges} | sketch.touched
     for node in sketch.nodes:
+        if node.place in broken:
+            continue
         if node.type == "iterIn" and node.index not in sources:
             rule = f"loop {node.path!r} is empty: no edge leads out of its iterIn"
             yield Fault("unreachable", node.place, rule, "Wire one of its outputs, such as 'step'.")
