@@ -6,7 +6,7 @@ Knows nothing of queues, of threads or of why the calls are served now.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from nodeset.author import author_error
 from nodeset.caller import Call, CancelledCallError
@@ -98,10 +98,14 @@ class BatchRunner:
     def _serve_batch(self, members: Sequence[Member]) -> None:
         """Run the handler; where it raises run it on halves, until the failing rows stand alone."""
         contexts = [call.make_context() for call, _ in members]
+        failure: Optional[BaseException] = None
+        result: Any = None
         try:
             result = self._run(members, contexts)
         except (Exception, SystemExit) as error:  # noqa: BLE001  the author's code
-            self._isolate(members, error, contexts)
+            failure = error
+        if failure is not None:  # not in the handler above: the halves' errors would chain
+            self._isolate(members, failure, contexts)
             return
         size = self.tool.pad_batch or len(members)
         outcomes: Sequence[Any]

@@ -37,15 +37,19 @@ class EventLoopThread:
         return future
 
     def stop(self) -> None:
-        """Cancel what still runs and end the thread."""
-        if self._loop is None or self._thread is None:
+        """Cancel what still runs and end the thread; nothing if it does not run."""
+        loop, thread = self._loop, self._thread
+        if loop is None or thread is None:
             return
-        stopping = asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop)
+        self._loop = self._thread = None
+        stopping = asyncio.run_coroutine_threadsafe(_cancel_others(), loop)
         try:
             stopping.result(_STOP_SECONDS)
         finally:
-            self._loop.call_soon_threadsafe(self._loop.stop)
-            self._thread.join(_STOP_SECONDS)
+            loop.call_soon_threadsafe(loop.stop)
+            thread.join(_STOP_SECONDS)
+            if not thread.is_alive():
+                loop.close()
 
 
 async def _await(awaitable: Awaitable[Any]) -> Any:
