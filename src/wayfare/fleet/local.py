@@ -113,7 +113,7 @@ class LocalLauncher:
             cwd=self._settings.folder,
             log=log,
         )
-        return LocalCopy(spec.tag, url, spawned, self._keeper, _Log(log, log_start))
+        return LocalCopy(spec.tag, url, spawned, keeper=self._keeper, log=_Log(log, log_start))
 
     async def find_interpreter(self, python: str | None) -> Interpreter:
         """Return the interpreter behind `Deployment.python`; each wish is looked up once."""
@@ -152,7 +152,7 @@ class _Log:
 class LocalCopy:
     """A copy that is a process on this machine."""
 
-    def __init__(self, tag: str, url: str, spawned: Spawned, keeper: Keeper, log: _Log) -> None:
+    def __init__(self, tag: str, url: str, spawned: Spawned, *, keeper: Keeper, log: _Log) -> None:
         self.tag = tag
         self.url = url
         self.pid = spawned.pid
@@ -195,7 +195,9 @@ class LocalCopy:
             if self.exited.done():
                 raise await self.explain_loss()
             try:
-                return await open_connection(self.url, worker, self.explain_loss)
+                return await open_connection(
+                    self.url, copy=self.tag, worker=worker, explain_loss=self.explain_loss
+                )
             except (FileNotFoundError, ConnectionRefusedError):
                 await asyncio.wait([self.exited], timeout=RETRY_SECONDS)
 

@@ -110,7 +110,7 @@ class BatchRunner:
         size = self.tool.pad_batch or len(members)
         outcomes: Sequence[Any]
         try:
-            outcomes = split(self.tool, result, size, len(members))
+            outcomes = split(self.tool, result, size, count=len(members))
         except NodeSetError as error:
             outcomes = [error] * len(members)
         for (call, _), outcome, context in zip(members, outcomes, contexts):

@@ -94,7 +94,7 @@ def stack(tool: BaseCanvasNode, rows: Sequence[Row]) -> Dict[str, Any]:
 
 
 def split(
-    tool: BaseCanvasNode, result: Any, size: int, count: int
+    tool: BaseCanvasNode, result: Any, size: int, *, count: int
 ) -> List[Union[Row, NodeSetError]]:
     """Return the first `count` rows of a result for `size` inputs; a row may be its own error.
 

@@ -63,7 +63,7 @@ class ToolCalls:
         request_id = read_id(request)
         group = self._groups.setdefault(caller, [])
         try:
-            call = read_call(request, caller, self._tools, partial(self._answer, reply))
+            call = read_call(request, caller, self._tools, answer=partial(self._answer, reply))
         except NodeSetError as error:
             send(reply, failed(request_id, error))
         else:

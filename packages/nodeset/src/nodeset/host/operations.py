@@ -99,7 +99,7 @@ class Operations:
 
     def _act(self, controller: BaseController, request: Mapping[str, Any]) -> Any:
         name = self._known(request, controller.actions, "action")
-        params = read(request, "params", dict, {})
+        params = read(request, "params", dict, default={})
         return self._checked(controller.on_action, name, params, where=f"on_action({name!r})")
 
     def _list_options(self, controller: BaseController, request: Mapping[str, Any]) -> Any:

@@ -28,7 +28,7 @@ def read_id(request: Mapping[str, Any]) -> int:
     return value
 
 
-def read(request: Mapping[str, Any], name: str, kind: type, default: Any = None) -> Any:
+def read(request: Mapping[str, Any], name: str, kind: type, *, default: Any = None) -> Any:
     """Return a field that must be a `kind`; without a default it must be there."""
     value = request.get(name, default)
     if type(value) is not kind:
@@ -68,6 +68,7 @@ def read_call(
     request: Mapping[str, Any],
     caller: Caller,
     tools: Mapping[str, BaseCanvasNode],
+    *,
     answer: Callable[..., None],
 ) -> Call:
     """Return the call that a request asks for; raises WireError or UnknownToolError."""
@@ -76,19 +77,19 @@ def read_call(
     if tool is None:
         known = ", ".join(tools)
         raise UnknownToolError(f"there is no tool {name!r}; the tools are: {known}")
-    turns = read(request, "turns", list, [])
-    seed = read(request, "seed", int, 0)
+    turns = read(request, "turns", list, default=[])
+    seed = read(request, "seed", int, default=0)
     if not all(type(turn) is int for turn in turns) or not 0 <= seed <= _MAX_SEED:
         raise WireError(f"a call has turns={turns!r}, seed={seed!r}; they must be whole numbers")
     return Call(
         caller=caller,
         id=read_id(request),
         tool=name,
-        path=read(request, "path", str, ""),
-        config={**tool.default_config, **read(request, "config", dict, {})},
+        path=read(request, "path", str, default=""),
+        config={**tool.default_config, **read(request, "config", dict, default={})},
         inputs=read(request, "inputs", dict),
         answer=answer,
-        step=read(request, "step", int, 0),
+        step=read(request, "step", int, default=0),
         turns=tuple(turns),
         seed=seed,
         episode=caller.episode,
