@@ -35,26 +35,16 @@ from wayfare.store.summary import RunSummary
 
 def evaluate(
     graph: Annotated[str, typer.Argument(help="A graph's name in a workspace, or a JSON file.")],
-    workers: Annotated[int, typer.Option(min=1, help="How many episodes run at a time.")] = 1,
-    episodes: Annotated[
-        str, typer.Option(help="How many (20), which range (10:20) or which ones (3,1,4).")
-    ] = "",
-    split: Annotated[str | None, typer.Option(help="Default: the environment's.")] = None,
-    seed: Annotated[int, typer.Option(help="Every seed of the run comes from it.")] = 0,
-    repeats: Annotated[int, typer.Option(min=1, help="How often each episode is run.")] = 1,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="nodes.ID.KEY=V or nodesets.NAME.KEY=V; V is JSON, else text."),
-    ] = None,
-    step_budget: Annotated[
-        int | None, typer.Option(help="Turns an episode may take, over its own budget.")
-    ] = None,
-    retries: Annotated[
-        int, typer.Option(min=0, help="Further attempts after a fault of infrastructure.")
-    ] = 2,
-    drain_seconds: Annotated[
-        float | None, typer.Option(min=0, help="Time to finish in after a signal (3; SIGTERM 30).")
-    ] = None,
+    *,
+    workers: option.Workers = 1,
+    episodes: option.Episodes = "",
+    split: option.Split = None,
+    seed: option.Seed = 0,
+    repeats: option.Repeats = 1,
+    set_: option.Overrides = None,
+    step_budget: option.StepBudget = None,
+    retries: option.Retries = 2,
+    drain_seconds: option.DrainSeconds = None,
     out: option.Out = None,
     workspace: option.Workspace = None,
     as_json: option.Json = False,

@@ -50,6 +50,7 @@ def nodesets(workspace: option.Workspace = None, as_json: option.Json = False) -
 
 def describe(
     nodeset: Annotated[str, typer.Argument(help="A nodeset's name.")],
+    *,
     workspace: option.Workspace = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="KEY=V: configuration; V is JSON, else text.")

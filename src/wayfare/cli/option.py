@@ -1,4 +1,4 @@
-"""The options that several commands share. Knows nothing of what commands do with them."""
+"""The options of the commands. Knows nothing of what commands do with them."""
 
 from __future__ import annotations
 
@@ -20,4 +20,25 @@ Workspace = Annotated[
 Out = Annotated[
     Path | None,
     typer.Option("--out", help="The folder that holds runs (default: WAYFARE_RUNS, else ./runs)."),
+]
+
+Workers = Annotated[int, typer.Option(min=1, help="How many episodes run at a time.")]
+Episodes = Annotated[
+    str, typer.Option(help="How many (20), which range (10:20) or which ones (3,1,4).")
+]
+Split = Annotated[str | None, typer.Option(help="Default: the environment's.")]
+Seed = Annotated[int, typer.Option(help="Every seed of the run comes from it.")]
+Repeats = Annotated[int, typer.Option(min=1, help="How often each episode is run.")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="nodes.ID.KEY=V or nodesets.NAME.KEY=V; V is JSON, else text."),
+]
+StepBudget = Annotated[
+    int | None, typer.Option(help="Turns an episode may take, over its own budget.")
+]
+Retries = Annotated[
+    int, typer.Option(min=0, help="Further attempts after a fault of infrastructure.")
+]
+DrainSeconds = Annotated[
+    float | None, typer.Option(min=0, help="Time to finish in after a signal (3; SIGTERM 30).")
 ]
