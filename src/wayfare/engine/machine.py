@@ -233,6 +233,9 @@ def _builtin_outputs(unit: Unit, values: list[Any], episode: EpisodeContext) -> 
             return (_merge(unit, values),)
         case Kind.RESULT:
             return ()
+        case Kind.RELAY:
+            # Off or unwired, an input of a subgraph is off inside.
+            return (values[unit.inputs[0].slot] if unit.inputs else OFF,)
     raise TypeError(f"{unit.kind!r} is no built-in that fires")
 
 

@@ -18,6 +18,9 @@ AFTER = PortDef("after", "ANY", "orders, carries nothing", optional=True)
 STOP = PortDef("stop", "BOOL", "ends the loop after this turn")
 CONDITION = PortDef("condition", "BOOL", "decides which output gets the value")
 
+RELAY = "relay"
+"""What a subgraph's graphIn or graphOut becomes: it passes on what it is given."""
+
 RESERVED_PORTS = frozenset({"after", "step", "stop"})
 FORBIDDEN_IN_NAMES = ("/", ".")
 
@@ -101,6 +104,7 @@ CONFIGS: Mapping[str, type[BuiltinConfig]] = {
     "episode": BuiltinConfig,
     "iterIn": IterInConfig,
     "iterOut": IterOutConfig,
+    "graphIn": GraphInConfig,
     "graphOut": GraphOutConfig,
     "const": ConstConfig,
     "switch": BuiltinConfig,
@@ -124,7 +128,7 @@ def signature_of(node_type: str, config: BuiltinConfig) -> Signature:
             value = PortDef("value", wire_type, optional=config.optional)
             return _signature([value], [PortDef("value", wire_type)])
         case GraphOutConfig():
-            return _signature(_any(["value"]), [])
+            return _signature(_any(["value"]), _any(["value"]) if node_type == RELAY else [])
         case ConstConfig(value=value):
             return _signature([], [PortDef("value", type_of_constant(value))])
         case MergeConfig(ports=ports):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from nodeset.ports import is_compatible
-from wayfare.graph.builtin import IterInConfig, IterOutConfig
+from wayfare.graph.builtin import RELAY, GraphInConfig, IterInConfig, IterOutConfig
 from wayfare.graph.scope import Loop, topological_order
 from wayfare.graph.sketch import Edge, Node, Sketch
 
@@ -127,10 +127,18 @@ def _value_input(_: Inference, node: Node, __: str) -> list[Port]:
     return [(node.index, "value")]
 
 
+def _relayed(inference: Inference, node: Node, output: str) -> list[Port] | None:
+    """An input of a subgraph that declares its type makes the type known."""
+    if isinstance(node.config, GraphInConfig) and node.config.type != ANY:
+        return None
+    return _value_input(inference, node, output)
+
+
 _PASSED_ON: dict[str, Callable[[Inference, Node, str], list[Port] | None]] = {
     "switch": _value_input,
     "merge": _all_inputs,
     "collect": _value_input,
+    RELAY: _relayed,
     "iterIn": Inference.of_entry,
     "iterOut": Inference.of_exit,
 }

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from wayfare.graph.builtin import (
+    RELAY,
     STOP,
     ConstConfig,
     GraphOutConfig,
@@ -197,6 +198,7 @@ _KINDS = {
     "switch": Kind.SWITCH,
     "merge": Kind.MERGE,
     "graphOut": Kind.RESULT,
+    RELAY: Kind.RELAY,
 }
 
 

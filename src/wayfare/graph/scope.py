@@ -128,10 +128,11 @@ def _pair_loops(nodes: tuple[Node, ...]) -> tuple[list[Loop], list[Fault]]:
     for node in nodes:
         if not isinstance(node.config, IterOutConfig):
             continue
-        entry = entries.get(node.config.loop)
+        folder = node.path[: node.path.rfind("/") + 1]
+        entry = entries.get(folder + node.config.loop)
         if entry is None:
             rule = f"iterOut names the loop {node.config.loop!r}, but no iterIn has that id"
-            remedy = suggest(node.config.loop, entries)
+            remedy = suggest(folder + node.config.loop, entries)
             faults.append(Fault("loop", f"{node.place} config.loop", rule, remedy))
         elif entry.index in exits:
             rule = f"loop {entry.path!r} is already ended by {exits[entry.index].path!r}"

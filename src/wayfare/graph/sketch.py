@@ -17,21 +17,25 @@ from nodeset.ports import PortDef
 from wayfare.graph.builtin import (
     AFTER,
     CONFIGS,
-    FORBIDDEN_IN_NAMES,
+    RELAY,
     BuiltinConfig,
     Signature,
     signature_of,
 )
-from wayfare.graph.document import EdgeSpec, GraphDocument, NodeSpec
-from wayfare.graph.fault import NO_VALUE, Fault, suggest
+from wayfare.graph.document import GraphDocument, NodeSpec
+from wayfare.graph.fault import Fault, suggest
+from wayfare.graph.flatten import RELAY_IN, RELAY_OUT, SUBGRAPH, FlatEdge, FlatNode, flatten
 from wayfare.graph.tooltype import SEPARATOR, split_type
 
 Manifest = Mapping[str, Any]
 
+PLANNED = ("map",)
+"""Words of the graph language that nothing runs yet."""
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A node as the document has it, resolved as far as possible.
+    """A node, resolved as far as possible; `index` counts with subgraphs laid open.
 
     `config` is set for a built-in, `nodeset` and `tool` for a tool; `signature` is None where the
     node is broken or no manifest is at hand: its ports are then not checked.
@@ -97,16 +101,15 @@ class Sketch:
 
 def draw(document: GraphDocument, manifests: Mapping[str, Manifest] | None) -> Sketch:
     """Resolve the document's nodes and edges; without manifests tools have no known ports."""
-    faults: list[Fault] = list(document.reading_faults)
-    nodes = [
-        _resolve_node(index, spec, manifests, faults) for index, spec in enumerate(document.nodes)
-    ]
+    flat = flatten(document)
+    faults = flat.faults
+    nodes = [_resolve_node(index, item, manifests, faults) for index, item in enumerate(flat.nodes)]
     faults.extend(_duplicate_ids(nodes))
     by_id = {node.path: node for node in reversed(nodes)}
     edges: list[Edge] = []
-    broken: list[EdgeSpec] = []
-    for index, spec in enumerate(document.edges):
-        edge = _resolve_edge(index, spec, by_id, faults)
+    broken: list[FlatEdge] = []
+    for spec in flat.edges:
+        edge = _resolve_edge(spec, by_id, faults)
         if edge is None:
             broken.append(spec)
         else:
@@ -118,25 +121,29 @@ def draw(document: GraphDocument, manifests: Mapping[str, Manifest] | None) -> S
 
 
 def _resolve_node(
-    index: int, spec: NodeSpec, manifests: Mapping[str, Manifest] | None, faults: list[Fault]
+    index: int, item: FlatNode, manifests: Mapping[str, Manifest] | None, faults: list[Fault]
 ) -> Node:
-    node = Node(index, spec.id, f"nodes[{index}] {spec.id!r}", spec.type)
-    if not spec.id or any(mark in spec.id for mark in FORBIDDEN_IN_NAMES):
-        rule = "a node's id must not be empty or contain '/' or '.', which separate paths"
-        faults.append(Fault("node-id", node.place, rule, "Rename it.", spec.id))
+    spec = item.spec
+    node = Node(index, item.path, item.place, spec.type)
     if spec.type in CONFIGS:
-        return _resolve_builtin(node, spec, faults)
+        return _resolve_builtin(node, item, faults)
     return _resolve_tool(node, spec, manifests, faults)
 
 
-def _resolve_builtin(node: Node, spec: NodeSpec, faults: list[Fault]) -> Node:
-    model = CONFIGS[spec.type]
+def _resolve_builtin(node: Node, item: FlatNode, faults: list[Fault]) -> Node:
+    model = CONFIGS[node.type]
+    if node.type == RELAY_IN and not item.is_inner:
+        rule = "graphIn is an input of a subgraph; at the top nothing would come to it"
+        faults.append(Fault("top-level", node.place, rule, "Use an episode or const node."))
+        return node
     try:
-        config = model.model_validate(spec.config)
+        config = model.model_validate(item.spec.config)
     except ValidationError as error:
         faults.extend(_config_faults(node, model, error))
         return node
-    return replace(node, signature=signature_of(spec.type, config), config=config)
+    is_relay = item.is_inner and node.type in (RELAY_IN, RELAY_OUT)
+    kind = RELAY if is_relay else node.type
+    return replace(node, type=kind, signature=signature_of(kind, config), config=config)
 
 
 def _config_faults(
@@ -162,9 +169,13 @@ def _resolve_tool(
     node: Node, spec: NodeSpec, manifests: Mapping[str, Manifest] | None, faults: list[Fault]
 ) -> Node:
     parts = split_type(spec.type)
+    if node.type in PLANNED:
+        rule = f"built-in {node.type!r} is not available in this version of Wayfare"
+        faults.append(Fault("node-type", node.place, rule, "Use a loop and a collect."))
+        return node
     if parts is None:
         rule = f"node type {spec.type!r} is neither a built-in nor <nodeset>{SEPARATOR}<tool>"
-        known = [*CONFIGS, *_tool_types(manifests or {})]
+        known = [*CONFIGS, SUBGRAPH, *_tool_types(manifests or {})]
         faults.append(Fault("node-type", node.place, rule, suggest(spec.type, known)))
         return node
     nodeset, tool = parts
@@ -236,32 +247,28 @@ def _duplicate_ids(nodes: list[Node]) -> Iterable[Fault]:
         seen.setdefault(node.path, f"nodes[{node.index}]")
 
 
-def _resolve_edge(
-    index: int, spec: EdgeSpec, by_id: Mapping[str, Node], faults: list[Fault]
-) -> Edge | None:
-    text = f"{spec.source}.{spec.source_handle} -> {spec.target}.{spec.target_handle}"
-    place = f"edges[{index}] {text}"
+def _resolve_edge(spec: FlatEdge, by_id: Mapping[str, Node], faults: list[Fault]) -> Edge | None:
     missing = [name for name in (spec.source, spec.target) if name not in by_id]
     for name in dict.fromkeys(missing):
         rule = f"there is no node {name!r}"
-        faults.append(Fault("dangling-edge", place, rule, suggest(name, by_id), NO_VALUE))
+        faults.append(Fault("dangling-edge", spec.place, rule, suggest(name, by_id)))
     if missing:
         return None
     source, target = by_id[spec.source], by_id[spec.target]
-    known_source = _check_port(place, source, spec.source_handle, "output", faults)
-    known_target = _check_port(place, target, spec.target_handle, "input", faults)
+    known_source = _check_port(spec.place, source, spec.source_port, "output", faults)
+    known_target = _check_port(spec.place, target, spec.target_port, "input", faults)
     if not (known_source and known_target):
         return None
-    return Edge(place, source.index, spec.source_handle, target.index, spec.target_handle)
+    return Edge(spec.place, source.index, spec.source_port, target.index, spec.target_port)
 
 
-def _claims(spec: EdgeSpec, by_id: Mapping[str, Node]) -> Iterable[tuple[int, str]]:
+def _claims(spec: FlatEdge, by_id: Mapping[str, Node]) -> Iterable[tuple[int, str]]:
     node = by_id.get(spec.target)
     if node is None or node.signature is None:
         return
     ports = node.signature.inputs
-    close = difflib.get_close_matches(spec.target_handle, ports, n=1)
-    for port in [spec.target_handle] if spec.target_handle in ports else close:
+    close = difflib.get_close_matches(spec.target_port, ports, n=1)
+    for port in [spec.target_port] if spec.target_port in ports else close:
         yield node.index, port
 
 

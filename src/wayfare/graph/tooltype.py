@@ -5,7 +5,11 @@ Knows nothing of which of them exist.
 
 from __future__ import annotations
 
-from wayfare.graph.document import GraphDocument
+from collections.abc import Iterable
+from contextlib import suppress
+
+from wayfare.graph.document import GraphDocument, NodeSpec, read_graph
+from wayfare.graph.fault import GraphError
 
 SEPARATOR = "__"
 
@@ -18,8 +22,19 @@ def split_type(node_type: str) -> tuple[str, str] | None:
 
 def nodesets_of(document: GraphDocument) -> list[str]:
     """Return the nodeset instances that the graph names, in the order in which it names them."""
-    names = [parts[0] for node in document.nodes if (parts := split_type(node.type))]
+    names = [parts[0] for kind in _types(document.nodes) if (parts := split_type(kind))]
     names.extend(document.nodesets)
     if document.environment is not None:
         names.append(document.environment)
     return list(dict.fromkeys(names))
+
+
+def _types(nodes: Iterable[NodeSpec]) -> Iterable[str]:
+    """Return the types of all nodes, those of embedded graphs included."""
+    for node in nodes:
+        yield node.type
+        graph = node.config.get("graph")
+        if isinstance(graph, dict):
+            # One that cannot be read is reported by `validate`, with all other faults.
+            with suppress(GraphError):
+                yield from _types(read_graph(graph).nodes)

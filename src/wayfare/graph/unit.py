@@ -24,6 +24,7 @@ class Kind(IntEnum):
     MERGE = 4
     RESULT = 5
     LOOP = 6
+    RELAY = 7
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from nodeset.ports import PortDef
 from wayfare.graph.builtin import (
     AFTER,
+    GraphInConfig,
     GraphOutConfig,
     IterOutConfig,
 )
@@ -19,7 +20,7 @@ from wayfare.graph.fault import Fault, GraphError, suggest
 from wayfare.graph.inference import Inference
 from wayfare.graph.scope import ROOT, Scopes, find_scopes
 from wayfare.graph.sketch import Edge, Manifest, Node, Sketch, draw
-from wayfare.graph.tooltype import nodesets_of, split_type
+from wayfare.graph.tooltype import nodesets_of
 
 __all__ = ["Fault", "GraphError", "validate", "validate_structure"]
 
@@ -39,7 +40,7 @@ def validate_structure(document: GraphDocument) -> list[Fault]:
 def _check(document: GraphDocument, manifests: Mapping[str, Manifest] | None) -> list[Fault]:
     sketch = draw(document, manifests)
     faults = list(sketch.faults)
-    faults.extend(_nodeset_faults(document, manifests))
+    faults.extend(_nodeset_faults(document, sketch, manifests))
     faults.extend(_double_edges(sketch))
     faults.extend(_unwired(sketch))
     faults.extend(_without_effect(sketch))
@@ -57,9 +58,9 @@ def _check(document: GraphDocument, manifests: Mapping[str, Manifest] | None) ->
 
 
 def _nodeset_faults(
-    document: GraphDocument, manifests: Mapping[str, Manifest] | None
+    document: GraphDocument, sketch: Sketch, manifests: Mapping[str, Manifest] | None
 ) -> Iterable[Fault]:
-    used = {parts[0] for node in document.nodes if (parts := split_type(node.type))}
+    used = {node.nodeset for node in sketch.nodes if node.is_tool}
     names = nodesets_of(document)
     for name, spec in document.nodesets.items():
         place = f"nodesets.{name}"
@@ -96,13 +97,12 @@ def _unwired(sketch: Sketch) -> Iterable[Fault]:
     wired = {(edge.target, edge.target_port) for edge in sketch.edges} | sketch.claimed
     touched = _touched(sketch)
     for node in sketch.nodes:
-        if node.signature is None or node.index not in touched:
+        is_input = isinstance(node.config, GraphInConfig)
+        if node.signature is None or not (is_input or node.index in touched):
             continue
         for port in node.signature.inputs.values():
             if not port.optional and (node.index, port.name) not in wired:
-                rule = (
-                    f"required input {port.name!r} ({port.wire_type}) of {node.type} is not wired"
-                )
+                rule = f"required input {_name_of(node, port)} is not wired"
                 yield Fault("unwired", node.place, rule, "Wire it.")
 
 
@@ -117,6 +117,8 @@ def _without_effect(sketch: Sketch) -> Iterable[Fault]:
     for node in sketch.nodes:
         if node.place in broken:
             continue
+        if isinstance(node.config, GraphInConfig):
+            continue
         if node.type == "iterIn" and node.index not in sources:
             rule = f"loop {node.path!r} is empty: no edge leads out of its iterIn"
             yield Fault("unreachable", node.place, rule, "Wire one of its outputs, such as 'step'.")
@@ -128,6 +130,15 @@ def _without_effect(sketch: Sketch) -> Iterable[Fault]:
         elif node.type in NEEDED_BUILTINS and node.index not in sources:
             rule = f"{node.type} {node.path!r} leads nowhere: no edge takes its output"
             yield Fault("unreachable", node.place, rule, "Wire an output or remove it.")
+
+
+def _name_of(node: Node, port: PortDef) -> str:
+    """Name an input as the person knows it: a relay is the port of a subgraph."""
+    if isinstance(node.config, GraphInConfig):
+        subgraph = node.path.rpartition("/")[0]
+        return f"{node.config.port_name!r} ({port.wire_type}) of subgraph {subgraph!r}"
+    kind = "graphOut" if isinstance(node.config, GraphOutConfig) else node.type
+    return f"{port.name!r} ({port.wire_type}) of {kind}"
 
 
 def _touched(sketch: Sketch) -> frozenset[int]:
@@ -144,7 +155,8 @@ def _result_faults(sketch: Sketch) -> Iterable[Fault]:
     for node in sketch.nodes:
         if not isinstance(node.config, GraphOutConfig):
             continue
-        name = node.config.port_name
+        # Within a subgraph too every output has a name of its own.
+        name = node.path[: node.path.rfind("/") + 1] + node.config.port_name
         if name in first:
             rule = f"result {name!r} is already that of graphOut {first[name].path!r}"
             place = f"{node.place} config.portName"

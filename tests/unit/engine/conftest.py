@@ -127,6 +127,7 @@ class Bench:
     """Builds graphs and runs them."""
 
     build = staticmethod(build)
+    read = staticmethod(read_graph)
     manifests = MANIFESTS
     deadline_seconds = DEADLINE_SECONDS
 

@@ -54,6 +54,7 @@ def test_ids_that_would_break_paths(draft, name):
     [
         ("env__stepp", "nodeset 'env' has no tool 'stepp'. Did you mean 'env__step'?"),
         ("enw__step", "there is no nodeset 'enw'. Did you mean 'env__step'?"),
+        ("map", "built-in 'map' is not available in this version of Wayfare"),
         ("iterin", "neither a built-in nor <nodeset>__<tool>. Did you mean 'iterIn'?"),
     ],
 )
@@ -65,7 +66,8 @@ def test_unknown_node_types_suggest_a_close_one(draft, kind, message):
 def test_a_built_in_that_needs_config(empty):
     empty.node("c", "const").node("out", "graphOut", portName="m").edge("c.value -> out.value")
     assert empty.only_fault() == (
-        "nodes[0] 'c' config.value: built-in 'const' must have it. Add 'value' to the node's config."
+        "nodes[0] 'c' config.value: built-in 'const' must have it. "
+        "Add 'value' to the node's config."
     )
 
 

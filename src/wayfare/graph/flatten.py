@@ -1,0 +1,202 @@
+"""Put the nodes of subgraphs into the graph around them, ids becoming paths (`sub/inner`).
+
+Knows nothing of tools or scopes. A subgraph's inputs and outputs become relays, which pass on
+what they are given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from wayfare.graph.builtin import AFTER, FORBIDDEN_IN_NAMES
+from wayfare.graph.document import EdgeSpec, GraphDocument, NodeSpec, read_graph
+from wayfare.graph.fault import Fault, GraphError, suggest
+
+SUBGRAPH = "subgraph"
+RELAY_IN = "graphIn"
+RELAY_OUT = "graphOut"
+TOP_ONLY = ("nodesets", "environment", "step_budget")
+
+
+@dataclass(frozen=True, slots=True)
+class FlatNode:
+    """A node with its path; `is_inner` if it stands in a subgraph."""
+
+    path: str
+    place: str
+    spec: NodeSpec
+    is_inner: bool
+
+
+@dataclass(frozen=True, slots=True)
+class FlatEdge:
+    """An edge between paths."""
+
+    place: str
+    source: str
+    source_port: str
+    target: str
+    target_port: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flat:
+    """The graph without subgraphs."""
+
+    nodes: list[FlatNode] = field(default_factory=list)
+    edges: list[FlatEdge] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Inner:
+    """A subgraph as its surroundings see it: its ports' relays and the nodes that start it."""
+
+    inputs: Mapping[str, str]
+    outputs: Mapping[str, str]
+    starters: tuple[str, ...]
+
+
+def flatten(document: GraphDocument) -> Flat:
+    """Return the nodes and edges of the document with all subgraphs laid open."""
+    flat = Flat(faults=list(document.reading_faults))
+    _add(flat, document, prefix="", place="")
+    return flat
+
+
+def embed_graphs(document: GraphDocument, find: Callable[[str], GraphDocument]) -> GraphDocument:
+    """Return the document with the graphs that its subgraphs name put in their place.
+
+    `find` returns a graph by its name or raises `GraphError`. A graph that contains itself is
+    refused. What is embedded is part of the agent and of its hash.
+    """
+    return _embed(document, find, ())
+
+
+def _embed(
+    document: GraphDocument, find: Callable[[str], GraphDocument], names: tuple[str, ...]
+) -> GraphDocument:
+    nodes = [_embed_node(node, find, names) for node in document.nodes]
+    if nodes == document.nodes:
+        return document
+    embedded = document.model_copy(update={"nodes": nodes})
+    embedded._reading_faults = document.reading_faults
+    return embedded
+
+
+def _embed_node(
+    node: NodeSpec, find: Callable[[str], GraphDocument], names: tuple[str, ...]
+) -> NodeSpec:
+    graph = node.config.get("graph")
+    if node.type != SUBGRAPH or not isinstance(graph, (str, dict)):
+        return node
+    if isinstance(graph, str):
+        if graph in names:
+            rule = f"graph {graph!r} contains itself: {' -> '.join([*names, graph])}"
+            remedy = "Take one of these subgraphs out."
+            raise GraphError([Fault("recursion", f"node {node.id!r}", rule, remedy)])
+        inner, within = find(graph), (*names, graph)
+    else:
+        inner, within = read_graph(graph, f"node {node.id!r} config.graph"), names
+    config = {**node.config, "graph": _embed(inner, find, within).to_json()}
+    return node.model_copy(update={"config": config})
+
+
+def _add(flat: Flat, document: GraphDocument, *, prefix: str, place: str) -> _Inner:
+    subgraphs: dict[str, _Inner] = {}
+    for index, spec in enumerate(document.nodes):
+        own = f"{place}nodes[{index}] {spec.id!r}"
+        if spec.type == SUBGRAPH:
+            _check_id(flat, spec.id, own)
+            subgraphs[spec.id] = _add_subgraph(flat, spec, prefix=prefix + spec.id, place=own)
+        else:
+            _check_id(flat, spec.id, own)
+            flat.nodes.append(FlatNode(prefix + spec.id, own, spec, bool(prefix)))
+    for index, edge in enumerate(document.edges):
+        text = f"{edge.source}.{edge.source_handle} -> {edge.target}.{edge.target_handle}"
+        own = f"{place}edges[{index}] {text}"
+        flat.edges.extend(_lay_open(flat, edge, subgraphs, prefix=prefix, place=own))
+    return _seen_from_outside(document, subgraphs, prefix)
+
+
+def _check_id(flat: Flat, name: str, place: str) -> None:
+    if not name or any(mark in name for mark in FORBIDDEN_IN_NAMES):
+        rule = "a node's id must not be empty or contain '/' or '.', which separate paths"
+        flat.faults.append(Fault("node-id", place, rule, "Rename it.", name))
+
+
+def _add_subgraph(flat: Flat, spec: NodeSpec, *, prefix: str, place: str) -> _Inner:
+    for key in spec.config:
+        if key != "graph":
+            rule = f"built-in 'subgraph' knows no config key {key!r}"
+            flat.faults.append(Fault("config-key", place, rule, suggest(key, ["graph"])))
+    graph = spec.config.get("graph")
+    if not isinstance(graph, dict):
+        known = f"graph {graph!r} is not known here" if isinstance(graph, str) else "is missing"
+        rule = f"a subgraph's 'graph' must be a graph document or the name of one; {known}"
+        flat.faults.append(Fault("config", f"{place} config.graph", rule, "Give one of the two."))
+        return _Inner({}, {}, ())
+    try:
+        document = read_graph(graph, f"{place} config.graph")
+    except GraphError as error:
+        flat.faults.extend(error.faults)
+        return _Inner({}, {}, ())
+    flat.faults.extend(document.reading_faults)
+    for key in TOP_ONLY:
+        if key in graph:
+            rule = f"{key!r} stands only at the top of a graph"
+            flat.faults.append(Fault("top-only", f"{place} config.graph", rule, "Move it there."))
+    return _add(flat, document, prefix=f"{prefix}/", place=f"{place} graph.")
+
+
+def _seen_from_outside(
+    document: GraphDocument, subgraphs: Mapping[str, _Inner], prefix: str
+) -> _Inner:
+    fed = {edge.target for edge in document.edges}
+    starters: list[str] = []
+    for node in document.nodes:
+        if node.id not in fed:
+            inner = subgraphs.get(node.id)
+            starters.extend(inner.starters if inner else [prefix + node.id])
+    return _Inner(
+        _relays(document, RELAY_IN, prefix), _relays(document, RELAY_OUT, prefix), tuple(starters)
+    )
+
+
+def _relays(document: GraphDocument, kind: str, prefix: str) -> dict[str, str]:
+    return {
+        str(node.config.get("portName")): prefix + node.id
+        for node in reversed(document.nodes)
+        if node.type == kind
+    }
+
+
+def _lay_open(
+    flat: Flat, edge: EdgeSpec, subgraphs: Mapping[str, _Inner], *, prefix: str, place: str
+) -> Iterable[FlatEdge]:
+    """Return the edges that stand for one edge of the document."""
+    source, source_port = prefix + edge.source, edge.source_handle
+    if edge.source in subgraphs:
+        outputs = subgraphs[edge.source].outputs
+        if source_port not in outputs:
+            _refuse_port(
+                flat, place, f"subgraph {edge.source!r} has no output", source_port, outputs
+            )
+            return []
+        source, source_port = outputs[source_port], "value"
+    if edge.target not in subgraphs:
+        target = prefix + edge.target
+        return [FlatEdge(place, source, source_port, target, edge.target_handle)]
+    inner = subgraphs[edge.target]
+    if edge.target_handle == AFTER.name:
+        return [FlatEdge(place, source, source_port, end, AFTER.name) for end in inner.starters]
+    if edge.target_handle not in inner.inputs:
+        what = f"subgraph {edge.target!r} has no input"
+        _refuse_port(flat, place, what, edge.target_handle, inner.inputs)
+        return []
+    return [FlatEdge(place, source, source_port, inner.inputs[edge.target_handle], "value")]
+
+
+def _refuse_port(flat: Flat, place: str, what: str, port: str, known: Iterable[str]) -> None:
+    flat.faults.append(Fault("unknown-port", place, f"{what} port {port!r}", suggest(port, known)))
