@@ -19,8 +19,8 @@ HELLO_SECONDS = 120.0
 class Connection(Exchange, asyncio.BufferedProtocol):
     """A `Link` over a stream; what leaves together leaves in one write."""
 
-    def __init__(self, url: str, explain_loss: Explain) -> None:
-        super().__init__(url, explain_loss)
+    def __init__(self, copy: str, explain_loss: Explain) -> None:
+        super().__init__(copy, explain_loss)
         self._decoder = wire.Decoder()
 
     async def close(self) -> None:
@@ -49,8 +49,8 @@ class Connection(Exchange, asyncio.BufferedProtocol):
         self._transport.writelines([buffer for frame in frames for buffer in frame])
 
 
-async def open_connection(url: str, worker: int, explain_loss: Explain) -> Connection:
-    """Connect to a copy at `unix:PATH` or `tcp:HOST:PORT` and greet it.
+async def open_connection(url: str, *, copy: str, worker: int, explain_loss: Explain) -> Connection:
+    """Connect to a copy, by its tag, at `unix:PATH` or `tcp:HOST:PORT` and greet it.
 
     Raises OSError when nothing listens there, CopyFailedError when the copy ends meanwhile.
     """
@@ -58,12 +58,12 @@ async def open_connection(url: str, worker: int, explain_loss: Explain) -> Conne
     scheme, _, address = url.partition(":")
     if scheme == "unix":
         _, connection = await loop.create_unix_connection(
-            lambda: Connection(url, explain_loss), address
+            lambda: Connection(copy, explain_loss), address
         )
     else:
         host, _, port = address.rpartition(":")
         _, connection = await loop.create_connection(
-            lambda: Connection(url, explain_loss), host, int(port)
+            lambda: Connection(copy, explain_loss), host, int(port)
         )
     try:
         await connection.request(

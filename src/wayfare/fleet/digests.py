@@ -39,7 +39,7 @@ class DigestCollector:
             if call is not None:
                 self._firings.append((*call, bytes(digest)))
 
-    def take(self, source: str) -> list[Firing]:
+    def take(self, copy: str) -> list[Firing]:
         """Return the firings and begin anew.
 
         Raises CopyFailedError when a call that succeeded has no digest: the episode can't be
@@ -48,8 +48,8 @@ class DigestCollector:
         if self._expected:
             path, turns = next(iter(self._expected.values()))
             raise CopyFailedError(
-                f"{source} closed the episode without the digests of {len(self._expected)} calls; "
-                f"the first is node {path!r} at turns {turns!r}."
+                f"copy {copy!r} closed the episode without the digests of "
+                f"{len(self._expected)} calls; the first is node {path!r} at turns {turns!r}."
             )
         firings, self._firings = self._firings, []
         return firings

@@ -31,8 +31,8 @@ class Exchange(ABC):
     them as one group, so that the copy sees together what became ready together.
     """
 
-    def __init__(self, url: str, explain_loss: Explain) -> None:
-        self._url = url
+    def __init__(self, copy: str, explain_loss: Explain) -> None:
+        self._copy_tag = copy
         self._explain_loss = explain_loss
         self._loop = asyncio.get_running_loop()
         self._pending: dict[int, _Reply] = {}
@@ -73,7 +73,7 @@ class Exchange(ABC):
     async def close_episode(self) -> list[Firing]:
         """Close the episode on the copy; see `Link.close_episode`."""
         await self.request("close_episode", budget_seconds=EPISODE_SECONDS)
-        return self._digests.take(self._url)
+        return self._digests.take(self._copy_tag)
 
     @abstractmethod
     async def close(self) -> None:
@@ -125,7 +125,8 @@ class Exchange(ABC):
                 return await future
         except TimeoutError as error:
             raise BudgetExceededError(
-                f"{what} on {self._url} got no answer within its budget of {budget_seconds:g} s."
+                f"{what} of copy {self._copy_tag!r} got no answer within its budget of "
+                f"{budget_seconds:g} s."
             ) from error
         except _LostError:
             raise await self._describe_loss(what) from None
@@ -142,7 +143,9 @@ class Exchange(ABC):
 
     async def _describe_loss(self, what: str) -> Exception:
         if isinstance(self._fault, WireError):
-            return CopyFailedError(f"{what}: {self._url} sent a malformed frame: {self._fault}")
+            return CopyFailedError(
+                f"{what}: copy {self._copy_tag!r} sent a malformed frame: {self._fault}"
+            )
         if self._fault is not None:
             return self._fault
         explained = await self._explain_loss()

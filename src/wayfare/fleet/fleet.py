@@ -6,6 +6,7 @@ Knows nothing of workers' episodes or of where copies run.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -131,11 +132,12 @@ class Fleet:
         Raises the first CopyStartError or FleetSetupError; the rest is ended then.
         """
         places = [(member, spot) for member in members for spot in member.placement.copies]
-        running = await together(_start_copy(member, spot, launcher) for member, spot in places)
-        copies = {copy.tag: copy for copy in running}
-        manifests = await together(
-            _fetch_manifest(copies[member.placement.copies[0].tag]) for member in members
-        )
+        async with _Starting(launcher) as starting:
+            running = await together(starting.start(member, spot) for member, spot in places)
+            copies = {copy.tag: copy for copy in running}
+            manifests = await together(
+                _fetch_manifest(copies[member.placement.copies[0].tag]) for member in members
+            )
         return cls(
             {member.instance: member for member in members},
             copies,
@@ -179,8 +181,9 @@ class Fleet:
             if not running.is_gone:
                 return
             running.copy.kill()
-            fresh = await _start_copy(running.member, running.place, self._launcher)
-            await _initialize(fresh)
+            async with _Starting(self._launcher) as starting:
+                fresh = await starting.start(running.member, running.place)
+                await _initialize(fresh)
             running.copy, running.control = fresh.copy, fresh.control
             running.warm_tools.clear()
             running.is_doomed = False
@@ -218,6 +221,7 @@ class Fleet:
 
     async def close(self, seconds: float = CLOSE_SECONDS) -> None:
         """Ask every copy to shut down, then end those that have not within `seconds`."""
+        deadline = time.monotonic() + seconds
         shutdowns = [
             running.control.request("shutdown", budget_seconds=seconds)
             for running in self.copies.values()
@@ -225,7 +229,7 @@ class Fleet:
         await asyncio.gather(*shutdowns, return_exceptions=True)
         endings = [running.copy.exited for running in self.copies.values()]
         if endings:
-            await asyncio.wait(endings, timeout=seconds)
+            await asyncio.wait(endings, timeout=max(0.0, deadline - time.monotonic()))
         for running in self.copies.values():
             running.copy.kill()
             await running.control.close()
@@ -234,13 +238,30 @@ class Fleet:
         return self.copies[self.members[instance].placement.copies[0].tag]
 
 
-async def _start_copy(member: Member, spot: CopyPlace, launcher: Launcher) -> RunningCopy:
-    copy = await launcher.start(member.spec(spot.tag))
-    try:
-        control = await copy.connect(NO_WORKER)
-    except CopyFailedError as error:
-        raise CopyStartError(_describe_start(member, str(error)), error.death) from error
-    return RunningCopy(member, spot, copy, control)
+class _Starting:
+    """Copies that are being started; an error on the way ends them all."""
+
+    def __init__(self, launcher: Launcher) -> None:
+        self._launcher = launcher
+        self._begun: list[Copy] = []
+
+    async def __aenter__(self) -> _Starting:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if kind is not None:
+            for copy in self._begun:
+                copy.kill()
+
+    async def start(self, member: Member, spot: CopyPlace) -> RunningCopy:
+        """Return a copy that is alive and can be asked."""
+        copy = await self._launcher.start(member.spec(spot.tag))
+        self._begun.append(copy)
+        try:
+            control = await copy.connect(NO_WORKER)
+        except CopyFailedError as error:
+            raise CopyStartError(_describe_start(member, str(error)), error.death) from error
+        return RunningCopy(member, spot, copy, control)
 
 
 async def _fetch_manifest(running: RunningCopy) -> dict[str, Any]:

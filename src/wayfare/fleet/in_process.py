@@ -97,7 +97,7 @@ class InProcessLink(Exchange):
     """A `Link` to a host object in this process."""
 
     def __init__(self, copy: InProcessCopy, worker: int) -> None:
-        super().__init__(copy.url, copy.explain_loss)
+        super().__init__(copy.tag, copy.explain_loss)
         self._copy = copy
         self._caller = copy.app.connect(worker)
         copy.exited.add_done_callback(lambda _: self._lose())
@@ -118,7 +118,7 @@ class InProcessLink(Exchange):
                 self._copy.app.run_pending()
         except NodeSetError as error:
             self._lose(error)
-        except SystemExit as error:
+        except (Exception, SystemExit) as error:  # noqa: BLE001  author code runs in there
             self._lose(AuthorError.wrap(error, f"loading {self._copy.tag}"))
         if any(message["op"] == "shutdown" for message in messages):
             self._copy.end(0)

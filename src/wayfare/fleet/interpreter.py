@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import platform
 import re
 import shutil
 import sys
@@ -71,6 +72,8 @@ async def find_interpreter(python: str | None, search: InterpreterSearch) -> Int
 
     Raises InterpreterError when there is none or when it lacks a package.
     """
+    if python is None:  # it runs this, so it has what `nodeset` needs
+        return Interpreter(Path(sys.executable), platform.python_version())
     path = await _locate(python, search)
     answer = await _probe(path)
     missing = answer["missing"]
@@ -83,9 +86,7 @@ async def find_interpreter(python: str | None, search: InterpreterSearch) -> Int
     return Interpreter(path, str(answer["version"]))
 
 
-async def _locate(python: str | None, search: InterpreterSearch) -> Path:
-    if python is None:
-        return Path(sys.executable)
+async def _locate(python: str, search: InterpreterSearch) -> Path:
     if python.startswith("conda:"):
         return _find_conda(python.removeprefix("conda:"), search)
     if _VERSION.fullmatch(python):

@@ -5,6 +5,7 @@ Knows nothing of how copies are started, of episodes or of results. Imports no a
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from wayfare.fleet.place import place
 from wayfare.graph.document import GraphDocument
 from wayfare.graph.tooltype import nodesets_of
 
+_INSTANCE = re.compile(r"[A-Za-z](_?[A-Za-z0-9])*")
 _Entry = TypeVar("_Entry", "NodeSetEntry", "GraphEntry")
 
 
@@ -99,6 +101,7 @@ class WorkspaceComponentRegistry:
         graph: GraphDocument,
         worker_count: int,
         launcher: Launcher,
+        *,
         configs: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> Fleet:
         """Start every copy that the graph's nodesets need, all at once, and get their manifests.
@@ -119,6 +122,7 @@ class WorkspaceComponentRegistry:
         """Return the graph's nodesets with their placements. Raises WorkspaceError for unknown."""
         members = []
         for instance in nodesets_of(graph):
+            _check_instance(instance)
             spec = graph.nodesets.get(instance)
             entry = self.find_nodeset((spec.use if spec else None) or instance)
             config = {**(spec.config if spec else {}), **configs.get(instance, {})}
@@ -164,6 +168,15 @@ class WorkspaceComponentRegistry:
     def _mention_broken(self, name: str) -> str:
         reasons = [entry.reason for entry in self.broken if entry.path.stem == name]
         return "".join(f" It could not be read: {reason}" for reason in reasons)
+
+
+def _check_instance(instance: str) -> None:
+    """Refuse a name that could not be a nodeset's: it becomes part of file names."""
+    if not _INSTANCE.fullmatch(instance):
+        raise WorkspaceError(
+            f"nodeset name {instance!r} in the graph must be letters, digits and single "
+            f"underscores, and begin with a letter."
+        )
 
 
 def find_shipped_workspace() -> Path:

@@ -49,7 +49,9 @@ async def explain():
 async def connected(folder, answer):
     server = Server(folder / "s", answer)
     async with await asyncio.start_unix_server(server.serve, server.path) as listener:
-        connection = await open_connection(f"unix:{server.path}", 0, explain)
+        connection = await open_connection(
+            f"unix:{server.path}", copy="x", worker=0, explain_loss=explain
+        )
         try:
             yield server, connection
         finally:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from nodeset.context import EpisodeContext
-from wayfare.fleet.errors import CopyFailedError, CopyStartError
+from wayfare.fleet.errors import BudgetExceededError, CopyFailedError, CopyStartError
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.pool import EnvWorkerPool
 from wayfare.fleet.registry import WorkspaceComponentRegistry
@@ -145,6 +145,20 @@ async def test_a_copy_that_dies_in_a_call_fails_it_and_is_replaced_by_a_fresh_on
         after = [c.pid for c in fleet.list_counters()]
         assert (before[0] != after[0], before[1:]) == (True, after[1:])
         assert [c.restarts for c in fleet.list_counters()] == [1, 0, 0]
+
+
+async def test_a_call_that_hangs_past_its_budget_costs_its_copy_and_nothing_else():
+    async with started(make_graph("env_hang__wait"), 2) as (fleet, pool):
+        worker, other = pool.workers
+        await worker.open_episode(EPISODE)
+        await other.open_episode(EPISODE)
+        with pytest.raises(BudgetExceededError, match=r"'wait'.*env_hang.*0\.5 s"):
+            await worker.invoke(call("env_hang__wait", forever=True))
+        assert await other.invoke(call("env_hang__wait", forever=False)) == {"done": True}
+        await worker.replace_dead_copies()
+        await worker.open_episode(EPISODE)
+        assert await worker.invoke(call("env_hang__wait", forever=False)) == {"done": True}
+        assert [c.restarts for c in fleet.list_counters()] == [1, 0]
 
 
 async def test_two_connections_of_one_copy_have_an_episode_each():

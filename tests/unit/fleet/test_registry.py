@@ -74,6 +74,15 @@ def test_an_alias_is_a_second_instance_with_a_configuration_of_its_own(tmp_path)
     assert second.spec("other").name == "policy"
 
 
+def test_a_nodesets_name_in_a_graph_can_not_lead_anywhere(tmp_path):
+    folder = make_workspace(tmp_path / "mine", "policy")
+    registry = WorkspaceComponentRegistry([folder], shipped=make_workspace(tmp_path / "s"))
+    nodesets = {"../../etc/x": {"use": "policy"}}
+    graph = read_graph({"version": 1, "nodes": [], "nodesets": nodesets})
+    with pytest.raises(WorkspaceError, match=r"'\.\./\.\./etc/x'.*letters"):
+        registry.list_members(graph, 1, {})
+
+
 def test_the_shipped_workspace_is_where_nodesets_and_graphs_are():
     shipped = find_shipped_workspace()
     assert (shipped / "nodesets").is_dir()
