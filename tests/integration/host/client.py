@@ -31,7 +31,11 @@ class Client:
         self._decoder = Decoder()
         self._ids = itertools.count(1)
         self._replies: dict[int, dict] = {}
-        self.hello = self.request("hello", protocol=1, worker=worker, **hello)
+        try:
+            self.hello = self.request("hello", protocol=1, worker=worker, **hello)
+        except BaseException:
+            self.socket.close()
+            raise
 
     def __enter__(self) -> Client:
         return self
