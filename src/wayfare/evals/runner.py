@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from nodeset.errors import NodeSetError
 from wayfare.engine.errors import NodeFailure
@@ -99,7 +100,7 @@ class BatchEvalRunner:
         while self._queue and not drain.is_asked:
             planned = self._queue.popleft()
             record, firings = await self._run_one_episode(worker, planned)
-            await asyncio.to_thread(self._writer.append, record, firings)
+            await _to_the_end(asyncio.to_thread(self._writer.append, record, firings))
             self._observer.episode_finished(record)
 
     async def _run_one_episode(
@@ -175,6 +176,16 @@ class BatchEvalRunner:
             error=record.error,
         )
         return replace(record, digest=digest.hex())
+
+
+async def _to_the_end(commit: Coroutine[Any, Any, None]) -> None:
+    """Await a commit; cancelled meanwhile, still only end with it: its thread can't be stopped."""
+    task = asyncio.ensure_future(commit)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task])
+        raise
 
 
 async def _cancel_when_over(lanes: Sequence[asyncio.Task[None]], drain: Drain) -> None:

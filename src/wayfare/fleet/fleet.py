@@ -25,7 +25,7 @@ from wayfare.fleet.together import together
 CLOSE_SECONDS = 10.0
 """How long copies may take to shut down by themselves before they are killed."""
 HASTY_CLOSE_SECONDS = 1.0
-"""The same when the run was cancelled."""
+"""The same when the run ended by an error or was asked to end early."""
 HEALTH_SECONDS = 5.0
 
 
@@ -153,8 +153,7 @@ class Fleet:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        is_hasty = kind is not None and not issubclass(kind, Exception)
-        await self.close(HASTY_CLOSE_SECONDS if is_hasty else CLOSE_SECONDS)
+        await self.close(CLOSE_SECONDS if kind is None else HASTY_CLOSE_SECONDS)
 
     @property
     def placements(self) -> dict[str, Placement]:
