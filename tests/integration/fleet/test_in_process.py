@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -99,3 +100,22 @@ async def test_a_closed_fleet_answers_no_more():
         await fleet.close()
         with pytest.raises(CopyFailedError):
             await pool.workers[0].open_episode(EPISODE)
+
+
+async def test_a_nodeset_of_another_interpreter_stays_in_a_process_and_it_says_so(tmp_path):
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    (tmp_path / "nodesets").mkdir()
+    text = (HERE / "nodesets" / "policy_twice.py").read_text().replace("policy_twice", "other")
+    place = f'"shared"\n    deployment = Deployment(python="{python}")'
+    text = text.replace('"shared"', place).replace("PortDef\n", "Deployment, PortDef\n", 1)
+    (tmp_path / "nodesets" / "other.py").write_text(text)
+    registry = WorkspaceComponentRegistry([tmp_path])
+    settings = LocalSettings.from_environment(os.environ)
+    async with asyncio.timeout(50), LocalLauncher(settings) as local:
+        launcher = InProcessLauncher(local)
+        starting = registry.ensure_nodesets_for_graph(make_graph("other__act"), 1, launcher)
+        async with await starting as fleet:
+            assert fleet.list_counters()[0].pid != os.getpid()
+    assert "'other' runs in a process of its own" in launcher.notices[0]
