@@ -1,22 +1,14 @@
-"""Random graphs give what a plain sequential interpreter of the graph language gives."""
+"""Random well-formed graphs, and a plain sequential interpreter of the graph language."""
 
 from __future__ import annotations
 
-import asyncio
-import random
 from collections import defaultdict
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from nodeset.digest import hash64
-from wayfare.engine.executor import Executor
-from wayfare.graph.plan import compile_plan
-from wayfare.graph.validate import validate
 
 OFF = object()
-SEED = 5
 BUDGET = 3
 
 
@@ -256,44 +248,17 @@ class Sequential:
         self.values |= {(name, "values"): items for name, items in lists.items()}
 
 
-class Delayed:
-    """Answers after a random number of passes of the event loop."""
+class Language:
+    """What the tests of equivalence need of this file."""
 
-    def __init__(self, rnd):
-        self.rnd = rnd
-        self.calls = []
-
-    async def invoke(self, call):
-        self.calls.append((call.nodeset, call.path, call.turns, dict(call.inputs)))
-        for _ in range(self.rnd.randint(0, 6)):
-            await asyncio.sleep(0)
-        return answer(call.path, call.turns, call.inputs)
+    manifests = MANIFESTS
+    ordered = ORDERED
+    budget = BUDGET
+    draw = Draw
+    sequential = Sequential
+    answer = staticmethod(answer)
 
 
-class Episode:
-    index, id, scene_id, split, seed = 0, "e", "", "", SEED
-
-
-@pytest.mark.timeout(60)
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.integers(0, 2**32))
-def test_random_graphs_equal_a_sequential_interpreter(bench, seed):
-    rnd = random.Random(seed)
-    draw = Draw(rnd)
-    data = draw.graph()
-    document = bench.read(data)
-    assert validate(document, MANIFESTS) == []
-    plan = compile_plan(document, MANIFESTS, ORDERED)
-    plain = Sequential(data, draw.loop_of_collect)
-    metrics, undefined = plain.run()
-    for _ in range(3):
-        invoker = Delayed(rnd)
-        executor = Executor(plan, invoker, Episode(), step_budget=BUDGET)
-        result = asyncio.run(asyncio.wait_for(executor.run(), 10))
-        assert (result.metrics, result.undefined) == (metrics, undefined)
-        assert result.steps == plain.steps
-        for nodeset in "AB":
-            assert [c for c in invoker.calls if c[0] == nodeset] == [
-                c for c in plain.calls if c[0] == nodeset
-            ]
-        assert sorted(map(repr, invoker.calls)) == sorted(map(repr, plain.calls))
+@pytest.fixture
+def language() -> type[Language]:
+    return Language
