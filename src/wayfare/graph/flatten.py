@@ -6,8 +6,10 @@ what they are given.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from wayfare.graph.builtin import AFTER, FORBIDDEN_IN_NAMES
 from wayfare.graph.document import EdgeSpec, GraphDocument, NodeSpec, read_graph
@@ -42,10 +44,11 @@ class FlatEdge:
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """The graph without subgraphs."""
+    """The graph without subgraphs; `lost` are edges to or from what a subgraph has not."""
 
     nodes: list[FlatNode] = field(default_factory=list)
     edges: list[FlatEdge] = field(default_factory=list)
+    lost: list[FlatEdge] = field(default_factory=list)
     faults: list[Fault] = field(default_factory=list)
 
 
@@ -56,6 +59,10 @@ class _Inner:
     inputs: Mapping[str, str]
     outputs: Mapping[str, str]
     starters: tuple[str, ...]
+    is_broken: bool = False
+
+
+BROKEN = _Inner({}, {}, (), is_broken=True)
 
 
 def flatten(document: GraphDocument) -> Flat:
@@ -105,13 +112,17 @@ def _embed_node(
 
 def _add(flat: Flat, document: GraphDocument, *, prefix: str, place: str) -> _Inner:
     subgraphs: dict[str, _Inner] = {}
+    counts = Counter(spec.id for spec in document.nodes)
     for index, spec in enumerate(document.nodes):
         own = f"{place}nodes[{index}] {spec.id!r}"
+        _check_id(flat, spec.id, own)
         if spec.type == SUBGRAPH:
-            _check_id(flat, spec.id, own)
+            if counts[spec.id] > 1:
+                rule = f"id {spec.id!r} is that of {counts[spec.id]} nodes"
+                remedy = "Every node needs an id of its own."
+                flat.faults.append(Fault("duplicate-id", own, rule, remedy))
             subgraphs[spec.id] = _add_subgraph(flat, spec, prefix=prefix + spec.id, place=own)
         else:
-            _check_id(flat, spec.id, own)
             flat.nodes.append(FlatNode(prefix + spec.id, own, spec, bool(prefix)))
     for index, edge in enumerate(document.edges):
         text = f"{edge.source}.{edge.source_handle} -> {edge.target}.{edge.target_handle}"
@@ -136,12 +147,12 @@ def _add_subgraph(flat: Flat, spec: NodeSpec, *, prefix: str, place: str) -> _In
         known = f"graph {graph!r} is not known here" if isinstance(graph, str) else "is missing"
         rule = f"a subgraph's 'graph' must be a graph document or the name of one; {known}"
         flat.faults.append(Fault("config", f"{place} config.graph", rule, "Give one of the two."))
-        return _Inner({}, {}, ())
+        return BROKEN
     try:
         document = read_graph(graph, f"{place} config.graph")
     except GraphError as error:
         flat.faults.extend(error.faults)
-        return _Inner({}, {}, ())
+        return BROKEN
     flat.faults.extend(document.reading_faults)
     for key in TOP_ONLY:
         if key in graph:
@@ -176,27 +187,41 @@ def _lay_open(
     flat: Flat, edge: EdgeSpec, subgraphs: Mapping[str, _Inner], *, prefix: str, place: str
 ) -> Iterable[FlatEdge]:
     """Return the edges that stand for one edge of the document."""
-    source, source_port = prefix + edge.source, edge.source_handle
+    source = (prefix + edge.source, edge.source_handle)
+    targets = [(prefix + edge.target, edge.target_handle)]
     if edge.source in subgraphs:
-        outputs = subgraphs[edge.source].outputs
-        if source_port not in outputs:
-            _refuse_port(
-                flat, place, f"subgraph {edge.source!r} has no output", source_port, outputs
-            )
+        inner = subgraphs[edge.source]
+        ends = _relay_of(flat, inner, source, place=place, side="output")
+        if not ends:
+            flat.lost.append(FlatEdge(place, *source, *targets[0]))
             return []
-        source, source_port = outputs[source_port], "value"
-    if edge.target not in subgraphs:
-        target = prefix + edge.target
-        return [FlatEdge(place, source, source_port, target, edge.target_handle)]
-    inner = subgraphs[edge.target]
-    if edge.target_handle == AFTER.name:
-        return [FlatEdge(place, source, source_port, end, AFTER.name) for end in inner.starters]
-    if edge.target_handle not in inner.inputs:
-        what = f"subgraph {edge.target!r} has no input"
-        _refuse_port(flat, place, what, edge.target_handle, inner.inputs)
-        return []
-    return [FlatEdge(place, source, source_port, inner.inputs[edge.target_handle], "value")]
+        source = ends[0]
+    if edge.target in subgraphs:
+        inner = subgraphs[edge.target]
+        if edge.target_handle == AFTER.name:
+            targets = [(starter, AFTER.name) for starter in inner.starters]
+        else:
+            targets = _relay_of(flat, inner, targets[0], place=place, side="input")
+        if not targets:
+            flat.lost.append(FlatEdge(place, *source, prefix + edge.target, edge.target_handle))
+            return []
+    return [FlatEdge(place, *source, *target) for target in targets]
 
 
-def _refuse_port(flat: Flat, place: str, what: str, port: str, known: Iterable[str]) -> None:
-    flat.faults.append(Fault("unknown-port", place, f"{what} port {port!r}", suggest(port, known)))
+def _relay_of(
+    flat: Flat,
+    inner: _Inner,
+    port: tuple[str, str],
+    *,
+    place: str,
+    side: Literal["input", "output"],
+) -> list[tuple[str, str]]:
+    """Return the relay's port that a subgraph's port is, or nothing and a fault."""
+    path, name = port
+    known = inner.inputs if side == "input" else inner.outputs
+    if name in known:
+        return [(known[name], "value")]
+    if not inner.is_broken:
+        rule = f"subgraph {path!r} has no {side} port {name!r}"
+        flat.faults.append(Fault("unknown-port", place, rule, suggest(name, known)))
+    return []

@@ -107,7 +107,7 @@ def draw(document: GraphDocument, manifests: Mapping[str, Manifest] | None) -> S
     faults.extend(_duplicate_ids(nodes))
     by_id = {node.path: node for node in reversed(nodes)}
     edges: list[Edge] = []
-    broken: list[FlatEdge] = []
+    broken = list(flat.lost)
     for spec in flat.edges:
         edge = _resolve_edge(spec, by_id, faults)
         if edge is None:

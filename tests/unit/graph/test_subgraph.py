@@ -112,6 +112,11 @@ def test_a_graph_that_contains_itself_is_refused(draft):
 
 
 def test_a_name_that_was_not_embedded(draft):
-    with_subgraph(draft, "walker")
-    texts = [str(fault) for fault in draft.faults()]
-    assert "a graph document or the name of one; graph 'walker' is not known here" in texts[0]
+    with_subgraph(draft, "walker", "loop.step -> sub.turn")
+    assert "or the name of one; graph 'walker' is not known here" in draft.only_fault()
+
+
+def test_a_subgraph_with_the_id_of_another_node(draft, inner):
+    with_subgraph(draft, inner, "loop.step -> sub.turn").node("sub", "env__step")
+    text = str(draft.faults()[0])
+    assert text.startswith("nodes[5] 'sub': id 'sub' is that of 2 nodes")
