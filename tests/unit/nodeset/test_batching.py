@@ -128,7 +128,7 @@ def test_a_caller_that_waits_at_another_key_is_not_due():
     queues = Queues()
     a, b = queues.open_callers(2)
     queues.submit(queues.call(a, 1))
-    assert queues.server.oldest_ready() is None
+    assert not queues.server.is_due()
     queues.submit(queues.call(b, 2, tool="other"))
     assert queues.serve() == ("all_waiting", [1])
 

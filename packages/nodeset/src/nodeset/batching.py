@@ -5,9 +5,13 @@ Knows nothing of threads or sockets: its owner holds the lock, the clock and the
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+
+import msgpack
 
 from nodeset.batch import BatchRunner, BatchStats, Forward
 from nodeset.caller import Call, Caller
@@ -38,7 +42,17 @@ DEFAULT_SETTINGS = BatchSettings()
 
 def hash_config(config: Mapping[str, Any]) -> bytes:
     """Return a hash of `config` that does not depend on the order of its keys."""
-    return digest_value(dict(config))
+    try:
+        packed = msgpack.packb(config)
+    except (TypeError, ValueError, OverflowError):
+        return digest_value(dict(config))
+    return _hash_packed(packed)
+
+
+@lru_cache(maxsize=1024)
+def _hash_packed(packed: bytes) -> bytes:
+    """Return the hash of a packed configuration: packing is a tenth of the cost of hashing."""
+    return digest_value(msgpack.unpackb(packed, strict_map_key=False))
 
 
 class _BatchQueue:
@@ -192,19 +206,14 @@ class BatchedInferenceServer:
         """Drop a waiting call; say whether it was still waiting."""
         return any(queue.discard(call) for queue in self._queues.values())
 
-    def waiting_calls(self) -> List[Call]:
-        """Return all calls that wait for a batch."""
-        return [call for queue in self._queues.values() for call in queue.calls]
+    def is_due(self) -> bool:
+        """Say whether `take_flush` would return a batch now."""
+        return self._oldest(is_closing=False) is not None
 
-    def oldest_ready(self, is_closing: bool = False) -> Optional[float]:
-        """Return since when the first call of the batch that `take_flush` would take has waited."""
+    def take_flush(self, *, is_closing: bool = False, before: float = math.inf) -> Optional[Flush]:
+        """Take the batch that is due and has waited longest, if one was begun before `before`."""
         ready = self._oldest(is_closing)
-        return None if ready is None else ready[0].calls[0].arrived_at
-
-    def take_flush(self, is_closing: bool = False) -> Optional[Flush]:
-        """Take the batch that is due and has waited longest, if any is due."""
-        ready = self._oldest(is_closing)
-        if ready is None:
+        if ready is None or ready[0].calls[0].arrived_at >= before:
             return None
         queue, reason = ready
         return Flush(queue, reason, queue.take(reason))

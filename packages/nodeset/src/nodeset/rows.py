@@ -130,7 +130,7 @@ def _column(tool: BaseCanvasNode, name: str, values: Any, size: int) -> Sequence
 
 
 def _refuse_other_than_dict(outputs: Any, where: str) -> None:
-    if not isinstance(outputs, Mapping):
+    if not isinstance(outputs, dict):
         raise PortError(f"{where}: got {describe(outputs)}, due a dict of port names to values")
 
 

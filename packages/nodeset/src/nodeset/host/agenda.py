@@ -5,6 +5,7 @@ Knows nothing of threads: its owner holds the lock.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 from functools import partial
@@ -35,9 +36,9 @@ class Agenda:
         """Put work at the end."""
         self._jobs.append(Job(perform, self._clock()))
 
-    def is_due(self, is_closing: bool = False) -> bool:
+    def is_due(self) -> bool:
         """Say whether `take` would return a step now."""
-        return bool(self._jobs) or self._batching.oldest_ready(is_closing) is not None
+        return bool(self._jobs) or self._batching.is_due()
 
     def next_wakeup(self) -> Optional[float]:
         """Return when a step becomes due though nothing arrives; None if none does."""
@@ -45,10 +46,8 @@ class Agenda:
 
     def take(self, is_closing: bool = False) -> Optional[Step]:
         """Remove and return the step that is due and has waited longest."""
-        batch_since = self._batching.oldest_ready(is_closing)
-        if self._jobs and (batch_since is None or self._jobs[0].arrived_at <= batch_since):
-            return self._jobs.popleft().perform
-        if batch_since is None:
-            return None
-        flush = self._batching.take_flush(is_closing)
-        return None if flush is None else partial(self._batching.serve, flush)
+        before = self._jobs[0].arrived_at if self._jobs else math.inf
+        flush = self._batching.take_flush(is_closing=is_closing, before=before)
+        if flush is not None:
+            return partial(self._batching.serve, flush)
+        return self._jobs.popleft().perform if self._jobs else None

@@ -216,7 +216,7 @@ class AutoServerApp:
         agenda = self._dispatcher.agenda
         wakeup = agenda.next_wakeup()
         is_sooner = wakeup is not None and wakeup < self._sleeps_until
-        if is_sooner or agenda.is_due(self._is_closing):
+        if is_sooner or agenda.is_due():
             self._condition.notify()
 
     def _state(self) -> str:

@@ -21,6 +21,7 @@ from nodeset.host.connection import Connection
 
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+_SEND_BUFFER_BYTES = 4 * 2**20  # an image fits; the kernel may allow less
 DRAIN_SECONDS = 2.0
 """How long the last replies may take to be sent when the copy ends."""
 
@@ -90,6 +91,7 @@ class SocketServer:
             self._turn_away(error)
             return
         sock.setblocking(False)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
         if sock.family != socket.AF_UNIX:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection = Connection(sock, self._app, token=self._token, call_owner=self._call)
