@@ -41,7 +41,7 @@ asyncio.run(main(pathlib.Path(sys.argv[1])))
 def is_running(pid: int) -> bool:
     try:
         return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # it may end between open and read
         return False
 
 
