@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -97,6 +98,16 @@ class Draft:
         self._edges.append(edge)
         self._wired.setdefault(target, edge)
 
+    @contextmanager
+    def all_or_nothing(self) -> Iterator[None]:
+        """Take back what the block added if it raises, so that it may be tried again."""
+        before = (self._specs.copy(), self._order.copy(), self._edges.copy(), self._wired.copy())
+        try:
+            yield
+        except BaseException:
+            self._specs, self._order, self._edges, self._wired = before
+            raise
+
     def sort_edges(self, order: Iterable[int]) -> None:
         """Put the edges in this order of their present positions."""
         order = list(order)
@@ -122,6 +133,12 @@ class Draft:
         place = f"nodes[{self._position(id)}] {id!r}"
         raise PortNameError([Fault("unknown-port", place, rule, suggest(port, signature.outputs))])
 
+    def ambiguous_names(self, node_type: str) -> frozenset[str]:
+        """Return the names that are both an input and a configuration key of a tool."""
+        tool = self._find_tool(node_type)
+        inputs = frozenset(port["name"] for port in tool.get("inputs", ()))
+        return inputs.intersection(tool.get("default_config") or {})
+
     def _check_node(self, name: str, node_type: str, config: Mapping[str, Any]) -> NodeSpec:
         place = f"nodes[{len(self._order)}] {name!r}"
         if name in self._specs:
@@ -130,7 +147,9 @@ class Draft:
         plain = {key: as_json(value, f"{place} config.{key}") for key, value in config.items()}
         spec = NodeSpec(id=name, type=node_type, config=plain)
         sketch = self._sketch([spec])
-        faults = [_moved(fault, "nodes[0]", f"nodes[{len(self._order)}]") for fault in sketch.faults]
+        faults = [
+            _moved(fault, "nodes[0]", f"nodes[{len(self._order)}]") for fault in sketch.faults
+        ]
         if faults:
             raise GraphError([self._explain(fault, spec) for fault in faults])
         self._signatures[name] = sketch.nodes[0].signature
@@ -140,18 +159,18 @@ class Draft:
         """Say of an unknown config key that is an input port how a value gets there."""
         if fault.kind != "config-key":
             return fault
-        tool = split_type(spec.type)
-        inputs = self._inputs_of_tool(*tool) if tool else frozenset()
+        inputs = [port["name"] for port in self._find_tool(spec.type).get("inputs", ())]
         key = next((key for key in spec.config if key in inputs and repr(key) in fault.rule), None)
         if key is None:
             return fault
         remedy = f"{key!r} is an input: wire an output, or a value as inputs={{{key!r}: …}}."
         return replace(fault, remedy=remedy)
 
-    def _inputs_of_tool(self, nodeset: str, tool: str) -> frozenset[str]:
-        tools = (self.manifests or {}).get(nodeset, {}).get("tools", ())
-        ports = (port["name"] for found in tools if found["name"] == tool for port in found["inputs"])
-        return frozenset(ports)
+    def _find_tool(self, node_type: str) -> Manifest:
+        """Return what the manifests say of a tool, nothing where they don't know it."""
+        nodeset, tool = split_type(node_type) or ("", "")
+        tools: Iterable[Manifest] = (self.manifests or {}).get(nodeset, {}).get("tools", ())
+        return next((found for found in tools if found["name"] == tool), {})
 
     def _double_edge(self, edge: EdgeSpec) -> Iterable[Fault]:
         known = self._wired.get((edge.target, edge.target_handle))
