@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -26,9 +28,11 @@ from wayfare.evals.evaluation import Evaluation
 from wayfare.evals.header import EvalRequest
 from wayfare.evals.report import eval_document
 from wayfare.evals.runner import RunRules
+from wayfare.fleet.in_process import InProcessLauncher
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.registry import WorkspaceComponentRegistry
-from wayfare.graph.document import load_graph
+from wayfare.graph.document import GraphDocument, load_graph
+from wayfare.graph.flatten import embed_graphs
 from wayfare.graph.override import apply_overrides
 from wayfare.store.summary import RunSummary
 
@@ -45,16 +49,22 @@ def evaluate(
     step_budget: option.StepBudget = None,
     retries: option.Retries = 2,
     drain_seconds: option.DrainSeconds = None,
+    in_process: Annotated[
+        bool,
+        typer.Option("--in-process", help="Author code in this process, for a debugger; 1 worker."),
+    ] = False,
     out: option.Out = None,
     workspace: option.Workspace = None,
     as_json: option.Json = False,
 ) -> None:
     """Run GRAPH over episodes with N workers."""
+    if in_process and workers > 1:
+        raise typer.BadParameter("--in-process runs one worker", param_hint="--workers")
     settings = Settings.read(os.environ, workspace or ())
     registry = WorkspaceComponentRegistry(settings.workspaces)
     path, name = find_graph(graph, registry)
     request = EvalRequest(
-        document=apply_overrides(load_graph(path), set_ or ()),
+        document=read_agent(path, registry, set_ or ()),
         graph_name=name,
         worker_count=workers,
         selection=episodes,
@@ -64,9 +74,8 @@ def evaluate(
         rules=RunRules(seed=seed, retries=retries, step_budget=step_budget),
     )
     with open_view(Console(stderr=True)) as view:
-        summary = asyncio.run(
-            _evaluate(request, registry, settings, view, out=out, drain_seconds=drain_seconds)
-        )
+        session = _Session(settings, registry, view, in_process, drain_seconds)
+        summary = asyncio.run(session.evaluate(request, out or settings.runs))
     raise typer.Exit(_finish(summary, as_json))
 
 
@@ -78,31 +87,45 @@ def find_graph(graph: str, registry: WorkspaceComponentRegistry) -> tuple[Path, 
     return registry.find_graph(graph).path, graph
 
 
-async def _evaluate(
-    request: EvalRequest,
-    registry: WorkspaceComponentRegistry,
-    settings: Settings,
-    view: View,
-    *,
-    out: Path | None,
-    drain_seconds: float | None,
-) -> RunSummary | None:
-    drain = Drain()
-    local = LocalSettings.from_environment(settings.environment)
-    async with LocalLauncher(local) as launcher:
-        evaluation = Evaluation(
-            request,
-            registry=registry,
-            launcher=launcher,
-            observer=view,
-            drain=drain,
-            out=out or settings.runs,
-        )
-        with handle_signals(drain.ask, drain_seconds):
-            try:
-                return await evaluation.run()
-            except RunInterruptedError:
-                return None
+def read_agent(
+    path: Path, registry: WorkspaceComponentRegistry, overrides: Sequence[str]
+) -> GraphDocument:
+    """Return the document with the subgraphs that it names put in and the overrides laid over."""
+
+    def find(name: str) -> GraphDocument:
+        return load_graph(registry.find_graph(name).path)
+
+    return apply_overrides(embed_graphs(load_graph(path), find), overrides)
+
+
+@dataclass(frozen=True, slots=True)
+class _Session:
+    """What one call of the command works with."""
+
+    settings: Settings
+    registry: WorkspaceComponentRegistry
+    view: View
+    is_in_process: bool
+    drain_seconds: float | None
+
+    async def evaluate(self, request: EvalRequest, out: Path) -> RunSummary | None:
+        """Return the run's summary; None if it was asked to end before it began."""
+        drain = Drain()
+        local = LocalSettings.from_environment(self.settings.environment)
+        with handle_signals(drain.ask, self.drain_seconds):
+            async with LocalLauncher(local) as launcher:
+                evaluation = Evaluation(
+                    request,
+                    registry=self.registry,
+                    launcher=InProcessLauncher(launcher) if self.is_in_process else launcher,
+                    observer=self.view,
+                    drain=drain,
+                    out=out,
+                )
+                try:
+                    return await evaluation.run()
+                except RunInterruptedError:
+                    return None
 
 
 def _finish(summary: RunSummary | None, as_json: bool) -> ExitStatus:

@@ -23,7 +23,7 @@ from wayfare.fleet.launcher import Launcher
 from wayfare.fleet.pool import EnvWorkerPool
 from wayfare.fleet.registry import WorkspaceComponentRegistry
 from wayfare.graph.calls import InfrastructureError
-from wayfare.graph.fault import GraphError
+from wayfare.graph.fault import Fault, GraphError
 from wayfare.graph.plan import Plan, compile_plan
 from wayfare.graph.validate import validate
 from wayfare.store.errors import StoreError
@@ -60,6 +60,7 @@ class Evaluation:
         can't go on.
         """
         request = self._request
+        await self._drain.unless_asked(self._check_nodesets())
         starting = self._registry.ensure_nodesets_for_graph(
             request.document, request.worker_count, self._launcher
         )
@@ -69,6 +70,19 @@ class Evaluation:
             plan = await self._drain.unless_asked(self._plan_episodes(fleet, environment))
             await self._drain.unless_asked(fleet.initialize_all())
             return await self._run_episodes(fleet, environment, plan, graph_plan)
+
+    async def _check_nodesets(self) -> None:
+        """Raise GraphError with all faults of a graph some of whose nodesets are nowhere."""
+        document = self._request.document
+        missing = self._registry.find_missing(document)
+        if not missing:
+            return
+        members = self._registry.list_members(document, 1, {}, without=missing)
+        async with await Fleet.start(members, 1, self._launcher) as fleet:
+            faults = validate(document, fleet.manifests)
+        where = "Add the folder that holds it with --workspace, or mend the name."
+        faults += [Fault("nodeset", name, reason, where) for name, reason in missing.items()]
+        raise GraphError(faults)
 
     def _compile(self, fleet: Fleet) -> Plan:
         document = self._request.document

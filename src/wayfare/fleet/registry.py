@@ -6,7 +6,7 @@ Knows nothing of how copies are started, of episodes or of results. Imports no a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -113,22 +113,43 @@ class WorkspaceComponentRegistry:
         members = self.list_members(graph, worker_count, configs or {})
         return await Fleet.start(members, worker_count, launcher)
 
+    def find_missing(self, graph: GraphDocument) -> dict[str, str]:
+        """Return the graph's nodesets that no workspace holds, each with the reason."""
+        missing = {}
+        for instance in nodesets_of(graph):
+            try:
+                self._find_entry(graph, instance)
+            except WorkspaceError as error:
+                missing[instance] = str(error)
+        return missing
+
     def list_members(
         self,
         graph: GraphDocument,
         worker_count: int,
         configs: Mapping[str, Mapping[str, Any]],
+        *,
+        without: Container[str] = (),
     ) -> list[Member]:
-        """Return the graph's nodesets with their placements. Raises WorkspaceError for unknown."""
+        """Return the graph's nodesets, but those `without`, with their placements.
+
+        Raises WorkspaceError for one that no workspace holds.
+        """
         members = []
         for instance in nodesets_of(graph):
-            _check_instance(instance)
+            if instance in without:
+                continue
             spec = graph.nodesets.get(instance)
-            entry = self.find_nodeset((spec.use if spec else None) or instance)
+            entry = self._find_entry(graph, instance)
             config = {**(spec.config if spec else {}), **configs.get(instance, {})}
             placement = place(instance, entry.declaration.parallelism, worker_count)
             members.append(Member(entry.declaration, entry.path, config, placement))
         return members
+
+    def _find_entry(self, graph: GraphDocument, instance: str) -> NodeSetEntry:
+        _check_instance(instance)
+        spec = graph.nodesets.get(instance)
+        return self.find_nodeset((spec.use if spec else None) or instance)
 
     def _scan(self, root: Path, *, is_shipped: bool) -> None:
         for path in _list_sources(root / "nodesets"):
