@@ -33,6 +33,11 @@ class Leaf:
         return convert(self.port, self.space, observation)
 
 
+def _describe(space: Space) -> str:
+    """Return the space as text that is the same in every process: without addresses."""
+    return re.sub(r"<function (\S+) at 0x[0-9a-f]+>", r"\1", str(space))
+
+
 def ports_of_space(space: Space, name: str = "observation") -> list[PortDef]:
     """Return the ports that carry a value of `space`; raises ContractError if none can."""
     return [leaf.port for leaf in leaves_of_space(space, name)]
@@ -47,7 +52,9 @@ def leaves_of_space(space: Space, name: str = "observation") -> list[Leaf]:
     leaves = []
     for words, path, inner in _flatten(space, (), ()):
         port_name = _port_name(words, name)
-        leaves.append(Leaf(PortDef(port_name, wire_type_of(inner, name), str(inner)), path, inner))
+        leaves.append(
+            Leaf(PortDef(port_name, wire_type_of(inner, name), _describe(inner)), path, inner)
+        )
     names = [leaf.port.name for leaf in leaves]
     if len(set(names)) < len(names):
         raise ContractError(

@@ -26,6 +26,9 @@ THREAD_VARIABLES = (
     "NUMEXPR_NUM_THREADS",
 )
 PROBE_SECONDS = 60.0
+HOST_SCRIPT = "nodeset_host.py"
+"""What starts a host: with `-m` the user's working folder, too, would be on the copy's path."""
+_HOST_SCRIPT_TEXT = "from nodeset.__main__ import leave, main\n\nleave(main())\n"
 _VERSION = re.compile(r"\d+(\.\d+){1,2}")
 _PRINT_VERSION = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
 _PROBE = """
@@ -200,7 +203,7 @@ async def _run(argv: Sequence[str]) -> tuple[int, str]:
 
 
 def link_nodeset(folder: Path, package: Path) -> Path:
-    """Return a folder that holds nothing but a link to the installed `nodeset` package.
+    """Return a folder that holds a link to the installed `nodeset` package and HOST_SCRIPT.
 
     It goes on a foreign interpreter's path, whose own packages stay what they are: the folder that
     holds `nodeset` here holds everything else of this interpreter too.
@@ -209,6 +212,7 @@ def link_nodeset(folder: Path, package: Path) -> Path:
     link = folder / "nodeset"
     if not link.is_symlink():
         link.symlink_to(package, target_is_directory=True)
+        (folder / HOST_SCRIPT).write_text(_HOST_SCRIPT_TEXT, encoding="utf-8")
     return folder
 
 

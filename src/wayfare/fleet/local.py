@@ -21,6 +21,7 @@ import nodeset
 from wayfare.fleet.connection import Connection, open_connection
 from wayfare.fleet.errors import CopyDeath, CopyFailedError, FleetSetupError
 from wayfare.fleet.interpreter import (
+    HOST_SCRIPT,
     Interpreter,
     InterpreterSearch,
     build_environment,
@@ -108,7 +109,7 @@ class LocalLauncher:
             threads=spec.threads,
         )
         spawned = await self._keeper.spawn(
-            _host_command(interpreter, spec, url),
+            _host_command(interpreter, self._nodeset_folder / HOST_SCRIPT, spec, url),
             env=environment,
             cwd=self._settings.folder,
             log=log,
@@ -123,9 +124,9 @@ class LocalLauncher:
         return await asyncio.shield(self._interpreters[python])
 
 
-def _host_command(interpreter: Interpreter, spec: CopySpec, url: str) -> list[str]:
+def _host_command(interpreter: Interpreter, script: Path, spec: CopySpec, url: str) -> list[str]:
     return [
-        *(str(interpreter.path), "-m", "nodeset", "host", str(spec.file)),
+        *(str(interpreter.path), str(script), "host", str(spec.file)),
         *("--name", spec.name, "--tag", spec.tag, "--listen", url),
         *("--config", json.dumps(dict(spec.config))),
     ]

@@ -84,9 +84,9 @@ def test_threads_are_set_for_every_library_and_the_deployment_has_the_last_word(
     assert "PYTHONHASHSEED" not in environment
 
 
-def test_the_folder_on_a_foreign_path_holds_nothing_but_nodeset(tmp_path):
+def test_the_folder_on_a_foreign_path_holds_nodeset_and_what_hosts_it(tmp_path):
     package = tmp_path / "site-packages" / "nodeset"
     package.mkdir(parents=True)
     folder = link_nodeset(tmp_path / "link", package)
-    assert [entry.name for entry in folder.iterdir()] == ["nodeset"]
+    assert sorted(entry.name for entry in folder.iterdir()) == ["nodeset", "nodeset_host.py"]
     assert (folder / "nodeset").resolve() == package

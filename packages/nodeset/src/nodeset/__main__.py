@@ -100,7 +100,7 @@ def _say(message: str) -> None:
     print(f"nodeset host: {message.rstrip()}", file=sys.stderr, flush=True)  # noqa: T201
 
 
-def _leave(status: int) -> None:
+def leave(status: int) -> None:
     """End the process with `status` even if something of the author's does not end."""
     timer = threading.Timer(LINGER_SECONDS, os._exit, (status,))
     timer.daemon = True
@@ -109,4 +109,4 @@ def _leave(status: int) -> None:
 
 
 if __name__ == "__main__":
-    _leave(main())
+    leave(main())
