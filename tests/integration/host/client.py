@@ -17,7 +17,7 @@ DEADLINE_SECONDS = 20.0
 class Client:
     """One connection; `url` is `unix:PATH` or `tcp:HOST:PORT`."""
 
-    def __init__(self, url: str, *, worker: int = -1, **hello) -> None:
+    def __init__(self, url: str, **hello) -> None:
         scheme, _, place = url.partition(":")
         if scheme == "unix":
             self.socket = socket.socket(socket.AF_UNIX)
@@ -32,7 +32,7 @@ class Client:
         self._ids = itertools.count(1)
         self._replies: dict[int, dict] = {}
         try:
-            self.hello = self.request("hello", protocol=1, worker=worker, **hello)
+            self.hello = self.request("hello", **{"protocol": 1, "worker": -1, **hello})
         except BaseException:
             self.socket.close()
             raise

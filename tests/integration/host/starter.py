@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -28,18 +29,32 @@ class Host:
 
     def start(self, file: str, *options: str, listen: str = "", **environment: str):
         """Start a copy; return its process, once it listens, and the address."""
-        path = self.folder / f"{len(self.processes)}.sock"
+        number = len(self.processes)
+        errors = self.folder / f"{number}.err"
         command = [sys.executable, "-m", "nodeset", "host", str(NODESETS / file)]
-        process = subprocess.Popen(
-            [*command, "--listen", listen or f"unix:{path}", *options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, **environment},
-        )
+        with errors.open("w") as stream:
+            process = subprocess.Popen(
+                [
+                    *command,
+                    "--listen",
+                    listen or f"unix:{self.folder / f'{number}.sock'}",
+                    *options,
+                ],
+                stdout=subprocess.PIPE,
+                stderr=stream,
+                text=True,
+                env={**os.environ, **environment},
+            )
         self.processes.append(process)
-        line = process.stderr.readline()
-        return process, line.rpartition(" listens at ")[2].strip()
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while "\n" not in errors.read_text():
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        return process, errors.read_text().partition("\n")[0].rpartition(" listens at ")[2]
+
+    def read_errors(self, number: int = 0) -> str:
+        """Return what a copy, by the order of their starts, has written to stderr."""
+        return (self.folder / f"{number}.err").read_text()
 
     def connect(self, url: str, **hello: Any) -> Client:
         """Return a client that is closed with the test."""

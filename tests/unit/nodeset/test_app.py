@@ -104,17 +104,19 @@ def test_a_log_that_is_no_passive_data_is_that_calls_error(make_copy, make_tool)
     ("fields", "kind", "message"),
     [
         ({"op": "call", "tool": "minus", "inputs": {}}, "unknown_tool", "the tools are: plus"),
-        ({"op": "call", "tool": 3, "inputs": {}}, "wire", "tool=3; it must be text"),
-        ({"op": "call", "tool": "plus"}, "wire", "inputs=None; it must be a map"),
+        ({"op": "call", "tool": 3, "inputs": {}}, "wire", "tool=int 3; it must be text"),
+        ({"op": "call", "tool": "plus"}, "wire", "inputs=NoneType None; it must be a map"),
         ({"op": "call", "tool": "plus", "inputs": {}, "turns": ["a"]}, "wire", "turns"),
         ({"op": "call", "tool": "plus", "inputs": {}, "seed": -1}, "wire", "seed"),
         ({"op": "call", "tool": "plus", "inputs": {}}, "port", "the port is required"),
         ({"op": "call", "tool": "plus", "inputs": {"x": 1, "z": 1}}, "port", "no such port"),
-        ({"op": "jump"}, "wire", "op='jump'"),
-        ({"op": ["call"]}, "wire", "op="),
+        ({"op": "jump"}, "wire", "op=str 'jump'"),
+        ({"op": ["call"]}, "wire", "op=list"),
+        ({"op": np.ones(3)}, "wire", "op=ndarray"),
+        ({"op": "call", "tool": np.ones(3), "inputs": {}}, "wire", "tool=ndarray"),
         ({"op": "open_episode", "episode": {"number": 1}}, "wire", "episode"),
-        ({"op": "open_episode", "episode": {"index": "1", "id": "a"}}, "wire", "index='1'"),
-        ({"op": "cancel"}, "wire", "target=None"),
+        ({"op": "open_episode", "episode": {"index": "1", "id": "a"}}, "wire", "index=str '1'"),
+        ({"op": "cancel"}, "wire", "target=NoneType None"),
         ({"op": "begin_episode"}, "nodeset", "open_episode first"),
         ({"op": "controller", "verb": "on_load"}, "nodeset", "has no controller"),
         ({"op": "episodes", "split": "train"}, "contract", "no split"),
@@ -130,7 +132,7 @@ def test_a_request_that_cannot_be_served_is_answered_with_the_reason(
 
 def test_a_request_without_an_id_cannot_be_answered(make_copy, make_tool):
     copy = make_copy(make_tool("plus", plus))
-    with pytest.raises(WireError, match="id=None"):
+    with pytest.raises(WireError, match="id=NoneType None"):
         copy.app.submit(copy.caller, {"op": "health"}, lambda message: None)
 
 

@@ -18,7 +18,7 @@ from nodeset.caller import Caller
 from nodeset.errors import AuthorError, NodeSetError
 from nodeset.host.agenda import Step
 from nodeset.host.dispatch import Dispatcher
-from nodeset.host.request import Message, Reply, failed, ok, read_id, send
+from nodeset.host.request import Message, Reply, failed, ok, read_id, read_op, send
 from nodeset.host.status import ExitStatus
 from nodeset.host.surroundings import Surroundings
 from nodeset.loading import LoadedNodeSet
@@ -77,7 +77,7 @@ class AutoServerApp:
         Raises WireError if the request has no id to reply to.
         """
         request_id = read_id(request)
-        op = request.get("op")
+        op = read_op(request)
         if op == "hello":
             send(reply, ok(request_id, **self._describe_self()))
         elif op == "health":

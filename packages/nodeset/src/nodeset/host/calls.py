@@ -68,7 +68,7 @@ class ToolCalls:
             send(reply, failed(request_id, error))
         else:
             group.append(call)
-        if not request.get("more") or len(group) >= MAX_GROUP:
+        if request.get("more") is not True or len(group) >= MAX_GROUP:
             self.submit_group(caller)
 
     def submit_group(self, caller: Caller) -> None:

@@ -13,7 +13,8 @@ from nodeset import wire
 from nodeset.errors import WireError
 from nodeset.host.app import PROTOCOL, AutoServerApp
 from nodeset.host.outbox import Outbox
-from nodeset.host.request import failed
+from nodeset.host.request import failed, read_op
+from nodeset.passive import describe
 
 MAX_UNANSWERED = 4096
 """Requests of one connection that may wait for their replies before no more are read."""
@@ -98,7 +99,7 @@ class Connection:
         self._app.disconnect(self._caller)
 
     def _take(self, message: Dict[str, Any]) -> None:
-        if message.get("op") == "hello":
+        if read_op(message) == "hello":
             self._greet(message)
         elif not self._is_known:
             raise WireError("the first request must be hello, with the token")
@@ -107,10 +108,11 @@ class Connection:
 
     def _greet(self, message: Dict[str, Any]) -> None:
         protocol, worker = message.get("protocol"), message.get("worker", -1)
-        if protocol != PROTOCOL:
-            raise WireError(f"hello asks for protocol {protocol!r}; this host speaks {PROTOCOL}")
+        if type(protocol) is not int or protocol != PROTOCOL:
+            asked = describe(protocol)
+            raise WireError(f"hello asks for protocol {asked}; this host speaks {PROTOCOL}")
         if type(worker) is not int:
-            raise WireError(f"hello has worker={worker!r}; it must be a whole number")
+            raise WireError(f"hello has worker={describe(worker)}; it must be a whole number")
         if self._token is not None and not _is_token(message.get("token"), self._token):
             raise WireError("hello has no token, or a wrong one")
         self._is_known = True
@@ -135,4 +137,5 @@ class Connection:
 
 
 def _is_token(given: Any, token: str) -> bool:
-    return isinstance(given, str) and hmac.compare_digest(given.encode(), token.encode())
+    known = token.encode("utf-8", "surrogateescape")
+    return isinstance(given, str) and hmac.compare_digest(given.encode("utf-8"), known)

@@ -16,10 +16,21 @@ from nodeset.host.agenda import Agenda
 from nodeset.host.calls import ToolCalls
 from nodeset.host.event_loop import EventLoopThread
 from nodeset.host.operations import Operations
-from nodeset.host.request import Message, Reply, failed, ok, read, read_episode, read_id, send
+from nodeset.host.request import (
+    Message,
+    Reply,
+    failed,
+    ok,
+    read,
+    read_episode,
+    read_id,
+    read_op,
+    send,
+)
 from nodeset.host.status import ExitStatus
 from nodeset.host.surroundings import Surroundings
 from nodeset.loading import LoadedNodeSet
+from nodeset.passive import describe
 
 
 class Dispatcher:
@@ -59,7 +70,7 @@ class Dispatcher:
 
     def accept(self, caller: Caller, request: Message, reply: Reply) -> None:
         """Take a request; its reply is sent now or by work on the agenda. Needs the lock."""
-        op = request.get("op")
+        op = read_op(request)
         try:
             if op == "call":
                 self._operations.require_initialized("call")
@@ -104,11 +115,13 @@ class Dispatcher:
             "queues": self._batching.describe(),
         }
 
-    def _accept_job(self, op: Any, caller: Caller, request: Message, *, reply: Reply) -> None:
-        operation = _OPERATIONS.get(op) if isinstance(op, str) else None
+    def _accept_job(self, op: str, caller: Caller, request: Message, *, reply: Reply) -> None:
+        operation = _OPERATIONS.get(op)
         if operation is None:
             known = ", ".join(("hello", "health", "call", "open_episode", "cancel", *_OPERATIONS))
-            raise WireError(f"a request has op={op!r}; it must be one of: {known}")
+            raise WireError(
+                f"a request has op={describe(request.get('op'))}; it must be one of: {known}"
+            )
         if op == "close_episode":
             self._leave_batches(caller)
         self.agenda.add(partial(self._perform, operation, caller, request, reply))

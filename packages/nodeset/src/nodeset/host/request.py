@@ -11,6 +11,7 @@ from nodeset.caller import Call, Caller
 from nodeset.context import EpisodeContext, episode_from_wire
 from nodeset.contract import BaseCanvasNode
 from nodeset.errors import UnknownToolError, WireError, to_payload
+from nodeset.passive import describe
 
 Message = Dict[str, Any]
 Reply = Callable[[Message], None]
@@ -24,8 +25,14 @@ def read_id(request: Mapping[str, Any]) -> int:
     """Return the request's id; raises WireError, after which no reply can be matched."""
     value = request.get("id")
     if type(value) is not int:
-        raise WireError(f"a request has id={value!r}; it must be a whole number")
+        raise WireError(f"a request has id={describe(value)}; it must be a whole number")
     return value
+
+
+def read_op(request: Mapping[str, Any]) -> str:
+    """Return what the request asks for; "" if that is not text, which no operation is called."""
+    op = request.get("op")
+    return op if isinstance(op, str) else ""
 
 
 def read(request: Mapping[str, Any], name: str, kind: type, *, default: Any = None) -> Any:
@@ -33,7 +40,8 @@ def read(request: Mapping[str, Any], name: str, kind: type, *, default: Any = No
     value = request.get(name, default)
     if type(value) is not kind:
         raise WireError(
-            f"a request {request.get('op')!r} has {name}={value!r}; it must be {_KINDS[kind]}"
+            f"a request {read_op(request)!r} has {name}={describe(value)}; "
+            f"it must be {_KINDS[kind]}"
         )
     return value
 
@@ -44,11 +52,11 @@ def read_episode(request: Mapping[str, Any]) -> EpisodeContext:
     try:
         episode = episode_from_wire(fields)
     except TypeError as error:
-        raise WireError(f"an episode cannot be read from {fields!r}: {error}") from error
+        raise WireError(f"an episode cannot be read from {describe(fields)}: {error}") from error
     for name, kind in _EPISODE_KINDS.items():
         value = getattr(episode, name)
         if type(value) is not kind:
-            raise WireError(f"an episode has {name}={value!r}; it must be {_KINDS[kind]}")
+            raise WireError(f"an episode has {name}={describe(value)}; it must be {_KINDS[kind]}")
     return episode
 
 
@@ -76,11 +84,13 @@ def read_call(
     tool = tools.get(name)
     if tool is None:
         known = ", ".join(tools)
-        raise UnknownToolError(f"there is no tool {name!r}; the tools are: {known}")
+        raise UnknownToolError(f"there is no tool {describe(name)}; the tools are: {known}")
     turns = read(request, "turns", list, default=[])
     seed = read(request, "seed", int, default=0)
     if not all(type(turn) is int for turn in turns) or not 0 <= seed <= _MAX_SEED:
-        raise WireError(f"a call has turns={turns!r}, seed={seed!r}; they must be whole numbers")
+        raise WireError(
+            f"a call has turns={describe(turns)}, seed={seed!r}; they must be whole numbers from 0"
+        )
     return Call(
         caller=caller,
         id=read_id(request),

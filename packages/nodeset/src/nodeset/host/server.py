@@ -12,12 +12,14 @@ import socket
 import sys
 import threading
 import time
+import traceback
 from collections import deque
 from typing import Any, Deque, Dict, Optional
 
 from nodeset.host.address import Listener
 from nodeset.host.app import AutoServerApp
 from nodeset.host.connection import Connection
+from nodeset.host.status import ExitStatus
 
 _READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -43,7 +45,7 @@ class SocketServer:
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._spare = os.open(os.devnull, os.O_RDONLY)
         self._stops_at: Optional[float] = None
-        self._thread = threading.Thread(target=self._serve, name="nodeset-sockets", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="nodeset-sockets", daemon=True)
 
     def start(self) -> None:
         """Begin to serve; SIGTERM and SIGINT close the app, a second one ends the process."""
@@ -62,6 +64,14 @@ class SocketServer:
         self._ring()
         self._thread.join(2 * DRAIN_SECONDS)
         signal.set_wakeup_fd(-1)
+
+    def _run(self) -> None:
+        """Serve; a fault here would leave a copy that lives and never answers, so it ends it."""
+        try:
+            self._serve()
+        except BaseException:  # noqa: BLE001  printed, and the end of the process
+            traceback.print_exc()
+            os._exit(ExitStatus.SERVER_FAILED)
 
     def _serve(self) -> None:
         while not self._is_done():

@@ -18,3 +18,4 @@ class ExitStatus(IntEnum):
     CANNOT_LISTEN = 5
     INITIALIZE_FAILED = 6
     SHUTDOWN_FAILED = 7
+    SERVER_FAILED = 8
