@@ -1,6 +1,33 @@
 """Evaluate embodied agents, drawn as graphs, with any number of workers.
 
-Importing this package loads nothing heavy and starts nothing.
+Importing this package loads nothing heavy and starts nothing: its names are loaded when they are
+first asked for. `__init__.pyi` says the same to type checkers and editors.
 """
 
+from importlib import import_module
+from typing import Any
+
 __version__ = "0.1.0"
+
+_HOME = {
+    "Surroundings": "wayfare.evals.surroundings",
+    "Graph": "wayfare.graph.builder",
+    "GraphError": "wayfare.graph.fault",
+    "Run": "wayfare.evals.run",
+    "evaluate": "wayfare.evals.library",
+    "evaluate_async": "wayfare.evals.library",
+    "read_manifests": "wayfare.evals.library",
+    "read_manifests_async": "wayfare.evals.library",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})

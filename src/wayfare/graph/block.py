@@ -42,7 +42,7 @@ class Loop:
     `loop["carry"]` is a port whose name is taken by something else here.
     """
 
-    def __init__(self, draft: Draft, begin: str, end: str, ports: tuple[str, ...]) -> None:
+    def __init__(self, draft: Draft, begin: str, end: str, *, ports: tuple[str, ...]) -> None:
         self._draft = draft
         self._ports = ports
         self.begin = Node(draft, begin)

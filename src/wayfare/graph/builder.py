@@ -13,6 +13,7 @@ from pydantic import JsonValue
 
 from wayfare.graph.block import Loop
 from wayfare.graph.builtin import AFTER
+from wayfare.graph.codegen import to_code
 from wayfare.graph.document import (
     FORMAT_VERSION,
     GraphDocument,
@@ -24,6 +25,7 @@ from wayfare.graph.fault import Fault, GraphError, suggest
 from wayfare.graph.handle import Node, is_wiring
 from wayfare.graph.inference import INIT
 from wayfare.graph.palette import Palette
+from wayfare.graph.precheck import Precheck
 from wayfare.graph.sketch import Manifest, draw
 from wayfare.graph.validate import validate, validate_structure
 from wayfare.graph.writing import save_graph
@@ -46,7 +48,7 @@ class Graph(Palette):
         step_budget: int | None = None,
         manifests: Mapping[str, Manifest] | None = None,
     ) -> None:
-        super().__init__(Draft(manifests))
+        super().__init__(Draft(Precheck(manifests)))
         self.name = name
         self.description = description
         self.environment = environment
@@ -59,7 +61,7 @@ class Graph(Palette):
     ) -> None:
         """Configure a nodeset; with `use`, a class's name, it is a further instance of that one."""
         spec = NodesetSpec.model_validate({"use": use, "config": dict(config or {})})
-        manifests = self._draft.manifests
+        manifests = self._draft.precheck.manifests
         if use is not None and manifests is not None and name not in manifests:
             known = {manifest["class_name"]: manifest for manifest in manifests.values()}
             if use not in known:
@@ -118,11 +120,15 @@ class Graph(Palette):
             config: dict[str, Any] = {"loop": begin, "ports": names}
             if max_turns is not None:
                 config["max_turns"] = max_turns
-            return Loop(draft, begin, draft.add("iterOut", end, config, placed=False), tuple(names))
+            last = draft.add("iterOut", end, config, placed=False)
+            return Loop(draft, begin, last, ports=tuple(names))
 
     def sort_edges(self, order: Iterable[int]) -> None:
         """Put the edges in another order, by their positions; it means nothing to a run."""
-        self._draft.sort_edges(order)
+        order, edges = list(order), self._draft.edges
+        if sorted(order) != list(range(len(edges))):
+            raise ValueError(f"the order {order!r} must name each of {len(edges)} edges once.")
+        self._draft.edges = [edges[position] for position in order]
 
     @property
     def document(self) -> GraphDocument:
@@ -145,11 +151,15 @@ class Graph(Palette):
         `manifests` go over those that the graph was made with; without any, tools' ports and
         configuration are not checked.
         """
-        known = self._draft.manifests if manifests is None else manifests
+        known = self._draft.precheck.manifests if manifests is None else manifests
         document = self.document
         faults = validate_structure(document) if known is None else validate(document, known)
         if faults:
             raise GraphError(faults)
+
+    def to_code(self) -> str:
+        """Return the Python script that builds this graph; see `codegen.to_code`."""
+        return to_code(self.document)
 
     def save(self, path: Path | str) -> None:
         """Write the document to a JSON file."""
@@ -183,19 +193,19 @@ class Graph(Palette):
         return graph
 
     def __getitem__(self, id: str) -> Node:
-        ids = self._draft.ids
+        ids = self._draft.specs
         if id not in ids:
             raise KeyError(f"the graph has no node {id!r}. {suggest(id, ids)}")
         return Node(self._draft, id)
 
     def __contains__(self, id: object) -> bool:
-        return id in self._draft.ids
+        return id in self._draft.specs
 
     def __repr__(self) -> str:
-        return f"<Graph {self.name!r}: {', '.join(self._draft.ids) or 'empty'}>"
+        return f"<Graph {self.name!r}: {', '.join(self._draft.specs) or 'empty'}>"
 
     def _refuse_ambiguous(self, node_type: str, given: Mapping[str, Any]) -> None:
-        for key in sorted(self._draft.ambiguous_names(node_type).intersection(given)):
+        for key in sorted(self._draft.precheck.ambiguous_names(node_type).intersection(given)):
             rule = f"{key!r} is both an input and a configuration key of {node_type!r}"
             remedy = f"Say which is meant: inputs={{{key!r}: …}} or config={{{key!r}: …}}."
             raise GraphError([Fault("config-key", f"node {node_type!r}", rule, remedy)])

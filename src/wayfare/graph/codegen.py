@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from wayfare.graph.builtin import AFTER
 from wayfare.graph.document import EdgeSpec, GraphDocument, NodeSpec
-from wayfare.graph.draft import default_id, free_id
 from wayfare.graph.fault import GraphError
 from wayfare.graph.literal import INDENT, WIDTH, call, literal, text
 from wayfare.graph.loopspan import LoopSpan, find_spans
+from wayfare.graph.naming import default_id, free_id
 from wayfare.graph.phrase import (
     Phrase,
     Style,
@@ -24,6 +24,7 @@ from wayfare.graph.phrase import (
     refer_node,
     wire_phrase,
 )
+from wayfare.graph.precheck import depends_on_surroundings
 from wayfare.graph.validate import validate_structure
 
 UNBUILDABLE = frozenset(
@@ -35,6 +36,7 @@ UNBUILDABLE = frozenset(
         "duplicate-id",
         "node-id",
         "node-type",
+        "top-only",
         "type",
         "unknown-key",
         "unknown-port",
@@ -53,7 +55,8 @@ def to_code(document: GraphDocument) -> str:
 
     Raises GraphError for a document that no builder would let through.
     """
-    faults = [fault for fault in validate_structure(document) if fault.kind in UNBUILDABLE]
+    found = (f for f in validate_structure(document) if not depends_on_surroundings(f))
+    faults = [fault for fault in found if fault.kind in UNBUILDABLE]
     if faults:
         raise GraphError(faults)
     return "\n".join([HEAD, *_first_lines(document), "", *_Script(document).lines()]) + "\n"
@@ -127,7 +130,7 @@ class _Script:
     def _begin_loop(self, span: LoopSpan, depth: int) -> str:
         edges = self._early_edges(span.begin.id)
         ids = self._given_id(span.begin), self._given_id(span.end)
-        made = loop_phrase(span.begin, span.end, ids, self._wiring(edges))
+        made = loop_phrase(span.begin, span.end, ids=ids, wiring=self._wiring(edges))
         self._styles |= {span.begin.id: "begin", span.end.id: "end"}
         self._note(edges, made)
         suffix = f" as {self._variables[span.begin.id]}:"

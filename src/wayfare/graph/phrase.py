@@ -50,7 +50,7 @@ def phrase(node: NodeSpec, id: str | None, wiring: Wiring) -> Phrase:
 
 
 def loop_phrase(
-    begin: NodeSpec, end: NodeSpec, ids: tuple[str | None, str | None], wiring: Wiring
+    begin: NodeSpec, end: NodeSpec, *, ids: tuple[str | None, str | None], wiring: Wiring
 ) -> Phrase:
     """Return the call that begins a loop; `ids` are None where they come by themselves."""
     named = {"end", "ports", "max_turns", "initial", "after", "id", "self"}

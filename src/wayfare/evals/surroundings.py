@@ -1,0 +1,59 @@
+"""Say what a run takes from where it is started, with defaults for a program that just runs one.
+
+Knows nothing of graphs or episodes.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from wayfare.evals.drain import Drain
+from wayfare.evals.observer import Observer
+from wayfare.fleet.in_process import InProcessLauncher
+from wayfare.fleet.launcher import Launcher
+from wayfare.fleet.local import LocalLauncher, LocalSettings
+from wayfare.store.records import EpisodeKey, EpisodeRecord, ErrorRecord, RunHeader
+
+
+class Silence:
+    """An observer that says nothing."""
+
+    def run_started(self, header: RunHeader, metrics: Sequence[str]) -> None:
+        """Take no note."""
+
+    def episode_started(self, worker: int, key: EpisodeKey, attempt: int) -> None:
+        """Take no note."""
+
+    def attempt_failed(self, worker: int, key: EpisodeKey, error: ErrorRecord) -> None:
+        """Take no note."""
+
+    def episode_finished(self, record: EpisodeRecord) -> None:
+        """Take no note."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What a run takes from where it is started; the defaults are this machine and process."""
+
+    environment: Mapping[str, str] | None = None
+    """The variables that copies inherit; None: this process's."""
+    in_process: bool = False
+    """Whether nodesets run in this process, for a debugger; one worker."""
+    launcher: Launcher | None = None
+    """What starts copies; None: copies are processes on this machine."""
+    observer: Observer = field(default_factory=Silence)
+    drain: Drain = field(default_factory=Drain)
+    """What can end the run early: `drain.ask(seconds)`."""
+
+    @asynccontextmanager
+    async def launching(self) -> AsyncIterator[Launcher]:
+        """Give what starts copies; those that it started itself end with the context."""
+        if self.launcher is not None:
+            yield self.launcher
+            return
+        inherited = os.environ if self.environment is None else self.environment
+        async with LocalLauncher(LocalSettings.from_environment(inherited)) as local:
+            yield InProcessLauncher(local) if self.in_process else local
