@@ -33,7 +33,7 @@ def test_the_readme_begins_with_the_main_job_and_the_tests_in_one_line_each(repo
 
 @pytest.mark.parametrize("name", ["README.md", "packages/nodeset/README.md"])
 def test_the_example_nodeset_loads_and_computes(name, repo_root, tmp_path):
-    (example,) = blocks((repo_root / name).read_text(), "python")
+    example, *_ = blocks((repo_root / name).read_text(), "python")
     path = tmp_path / "nodesets" / "arithmetic.py"
     path.parent.mkdir()
     path.write_text(example)
