@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from wayfare.graph.builtin import AFTER
 from wayfare.graph.document import EdgeSpec, GraphDocument, NodeSpec
-from wayfare.graph.fault import GraphError
+from wayfare.graph.draft import Draft
+from wayfare.graph.fault import Fault, GraphError, suggest
 from wayfare.graph.literal import INDENT, WIDTH, call, literal, text
 from wayfare.graph.loopspan import LoopSpan, find_spans
 from wayfare.graph.naming import default_id, free_id
@@ -24,26 +25,8 @@ from wayfare.graph.phrase import (
     refer_node,
     wire_phrase,
 )
-from wayfare.graph.precheck import depends_on_surroundings
-from wayfare.graph.validate import validate_structure
+from wayfare.graph.precheck import Precheck
 
-UNBUILDABLE = frozenset(
-    {
-        "config",
-        "config-key",
-        "dangling-edge",
-        "double-edge",
-        "duplicate-id",
-        "node-id",
-        "node-type",
-        "top-only",
-        "type",
-        "unknown-key",
-        "unknown-port",
-        "volatile",
-    }
-)
-"""Faults that a builder refuses as they come; what a graph merely lacks it lets pass."""
 HEAD = '''"""A graph, built in Python; `graph.save(path)` writes its document."""
 
 from wayfare import Graph
@@ -55,11 +38,33 @@ def to_code(document: GraphDocument) -> str:
 
     Raises GraphError for a document that no builder would let through.
     """
-    found = (f for f in validate_structure(document) if not depends_on_surroundings(f))
-    faults = [fault for fault in found if fault.kind in UNBUILDABLE]
+    faults = list(_refusals(document))
     if faults:
         raise GraphError(faults)
     return "\n".join([HEAD, *_first_lines(document), "", *_Script(document).lines()]) + "\n"
+
+
+def _refusals(document: GraphDocument) -> Iterator[Fault]:
+    """Yield what a builder would refuse of the document; what it merely lacks is no matter."""
+    yield from document.reading_faults
+    draft = Draft(Precheck(None))
+    for node in document.nodes:
+        try:
+            draft.add(node.type, node.id, node.config)
+        except GraphError as error:
+            yield from error.faults
+    for number, edge in enumerate(document.edges):
+        source, target = (edge.source, edge.source_handle), (edge.target, edge.target_handle)
+        place = f"edges[{number}] {'.'.join(source)} -> {'.'.join(target)}"
+        missing = [name for name in (edge.source, edge.target) if name not in draft.specs]
+        for name in missing:
+            rule = f"there is no node {name!r}, or it is refused"
+            yield Fault("dangling-edge", place, rule, suggest(name, draft.specs))
+        try:
+            if not missing:
+                draft.connect(source, target)
+        except GraphError as error:
+            yield from error.faults
 
 
 def _first_lines(document: GraphDocument) -> Iterator[str]:

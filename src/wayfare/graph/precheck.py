@@ -51,7 +51,8 @@ class Precheck:
         """Return what is wrong with an edge between two nodes, its source first."""
         sketch = self._sketch(list({spec.id: spec for spec in ends}.values()), [edge])
         faults = list(sketch.faults)
-        if ends[0].type not in PASSING_ON:
+        # What a result may be depends on whether the graph becomes a subgraph.
+        if ends[0].type not in PASSING_ON and ends[1].type != RELAY_OUT:
             faults += edge_faults(sketch, Inference(sketch, ()))
         here = [fault for fault in faults if fault.place.startswith("edges[0]")]
         return [replace(fault, place=place) for fault in here]
