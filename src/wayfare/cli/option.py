@@ -42,3 +42,7 @@ Retries = Annotated[
 DrainSeconds = Annotated[
     float | None, typer.Option(min=0, help="Time to finish in after a signal (3; SIGTERM 30).")
 ]
+InProcess = Annotated[
+    bool,
+    typer.Option("--in-process", help="Author code in this process, for a debugger; 1 worker."),
+]
