@@ -16,6 +16,9 @@ EXTRA = "table"
 COLUMNS = ("key", "episode_id", "scene_id", "outcome", "attempts", "worker", "steps", "seconds")
 
 
+METRIC = "metrics."
+
+
 class MissingExtraError(ImportError):
     """A library is not installed that Wayfare itself does not need."""
 
@@ -32,7 +35,7 @@ def list_columns(rows: Sequence[EpisodeRow]) -> dict[str, list[Any]]:
     for name in sorted({name for row in rows for name in row.metrics}):
         values = [row.metrics.get(name) for row in rows]
         reasons = [v["undefined"] if isinstance(v, Mapping) else None for v in values]
-        table[f"metrics.{name}"] = _uniform(
+        table[METRIC + name] = _uniform(
             [None if isinstance(value, Mapping) else value for value in values]
         )
         if any(reasons):
@@ -42,12 +45,32 @@ def list_columns(rows: Sequence[EpisodeRow]) -> dict[str, list[Any]]:
 
 def to_arrow(rows: Sequence[EpisodeRow]) -> Any:
     """Return a `pyarrow.Table` of `list_columns`. Raises MissingExtraError."""
-    return _need("pyarrow").table(list_columns(rows))
+    arrow = _need("pyarrow")
+    columns = {
+        name: arrow.array(values, _type_without_values(arrow, name, values))
+        for name, values in list_columns(rows).items()
+    }
+    return arrow.table(columns)
 
 
 def to_pandas(rows: Sequence[EpisodeRow]) -> Any:
-    """Return a `pandas.DataFrame` of `list_columns`. Raises MissingExtraError."""
-    return _need("pandas").DataFrame(list_columns(rows))
+    """Return a `pandas.DataFrame` of `list_columns`. Raises MissingExtraError.
+
+    A BOOL metric that is undefined somewhere has the nullable type `boolean`.
+    """
+    frame = _need("pandas").DataFrame(list_columns(rows))
+    for name in frame.columns:
+        if name.startswith(METRIC) and frame[name].dtype == object:
+            has_values = frame[name].notna().any()
+            frame[name] = frame[name].astype("boolean" if has_values else "float64")
+    return frame
+
+
+def _type_without_values(arrow: ModuleType, name: str, values: Sequence[Any]) -> Any:
+    """Return the type of a column that has no value to tell it, so that tables can be joined."""
+    if any(value is not None for value in values):
+        return None
+    return arrow.float64() if name.startswith(METRIC) else arrow.string()
 
 
 def _uniform(values: list[Any]) -> list[Any]:

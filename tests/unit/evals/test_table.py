@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from wayfare.evals.report import EpisodeRow
-from wayfare.evals.table import list_columns
+from wayfare.evals.table import list_columns, to_arrow, to_pandas
 from wayfare.store.records import ErrorRecord
 
 
@@ -49,3 +51,22 @@ def test_an_error_is_its_message():
 
 def test_no_episodes_make_an_empty_table():
     assert list_columns([])["key"] == []
+
+
+def test_columns_without_a_value_have_a_type_in_arrow():
+    arrow = pytest.importorskip("pyarrow", reason="pip install 'wayfare[table]' brings it")
+    schema = to_arrow([row(1, spl={"undefined": "no path"}, success=True)]).schema
+    assert (schema.field("error").type, schema.field("metrics.spl").type) == (
+        arrow.string(),
+        arrow.float64(),
+    )
+    assert schema.field("metrics.success").type == arrow.bool_()
+
+
+def test_means_skip_what_is_undefined_in_pandas():
+    pytest.importorskip("pandas", reason="pip install 'wayfare[table]' brings it")
+    undefined = {"undefined": "no path"}
+    rows = [row(1, success=True, spl=undefined), row(2, success=undefined, spl=undefined)]
+    frame = to_pandas(rows)
+    assert (frame["metrics.success"].mean(), str(frame["metrics.success"].dtype)) == (1, "boolean")
+    assert frame["metrics.spl"].isna().all()
