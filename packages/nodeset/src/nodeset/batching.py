@@ -74,9 +74,9 @@ class _BatchQueue:
 
     @property
     def gap_seconds(self) -> float:
-        """The pause after which nobody is waited for: twice the usual spacing, within bounds."""
+        """The pause after which nobody is waited for: three times the usual spacing, within bounds."""
         settings = self._settings
-        return min(max(2 * self._spacing, settings.gap_seconds), settings.max_gap_seconds)
+        return min(max(3 * self._spacing, settings.gap_seconds), settings.max_gap_seconds)
 
     def add(self, calls: Sequence[Call], now: float) -> None:
         """Queue calls that were made ready together."""
