@@ -74,7 +74,7 @@ class _BatchQueue:
 
     @property
     def gap_seconds(self) -> float:
-        """The pause after which nobody is waited for: three times the usual spacing, within bounds."""
+        """The pause after which nobody is waited for: three usual spacings, within bounds."""
         settings = self._settings
         return min(max(3 * self._spacing, settings.gap_seconds), settings.max_gap_seconds)
 
