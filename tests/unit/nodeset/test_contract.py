@@ -164,3 +164,9 @@ def test_sibling_folders_can_be_imported(tmp_path: Path) -> None:
     (tmp_path / "env_line" / "__init__.py").write_text(text)
     loaded = load_nodeset(str(tmp_path / "env_line"))
     assert sorted(loaded.source_files) == ["env_line/__init__.py", "geo/__init__.py", "geo/size.py"]
+
+
+@pytest.mark.parametrize("target", ["missing.py", "no_such_module", "json.no", "../x y.py"])
+def test_what_is_nowhere_is_refused(target: str) -> None:
+    with pytest.raises(ContractError, match="neither a file or folder nor an importable module"):
+        load_nodeset(target)

@@ -6,15 +6,17 @@ Knows nothing of runs; the same value gives the same bytes under every Python, N
 from __future__ import annotations
 
 import struct
-from typing import Any, Iterator, List, Mapping, Sequence, Tuple
+from typing import Any, Callable, Dict, List, Mapping, Sequence
 
 import numpy as np
 import xxhash
 
 from nodeset.errors import WireError
 
-_LENGTH = struct.Struct("<Q")
-_FLOAT = struct.Struct("<d")
+_LENGTH = struct.Struct("<Q").pack
+_FLOAT = struct.Struct("<d").pack
+_INLINE_BYTES = 4096
+"""Up to here copying an array's bytes costs less than another chunk."""
 
 
 def digest_value(value: Any) -> bytes:
@@ -32,69 +34,108 @@ def digest_firing(path: str, turns: Sequence[int], outputs: Mapping[str, Any]) -
 
 def hash64(*parts: Any) -> int:
     """Return an unsigned 64-bit hash of `parts` (passive data); seeds are made by it."""
-    return xxhash.xxh3_64_intdigest(b"".join(bytes(chunk) for chunk in canonical(list(parts))))
+    return xxhash.xxh3_64_intdigest(b"".join(canonical(list(parts))))
 
 
-def canonical(value: Any) -> Iterator[Any]:
-    """Yield `value`'s canonical bytes as bytes-like chunks.
+def canonical(value: Any) -> List[Any]:
+    """Return `value`'s canonical bytes as a list of bytes-like chunks.
 
     Each value is a tag, its length and its content: integers as decimal text, floats as 8 bytes
     little-endian, arrays as dtype (little-endian), shape and C-order bytes, dicts by sorted keys.
     """
-    small: List[bytes] = []
-    for chunk in _walk(value):
-        if isinstance(chunk, bytes) and len(chunk) <= 4096:
-            small.append(chunk)
-            continue
-        yield b"".join(small)
-        small.clear()
-        yield chunk
-    yield b"".join(small)
+    chunks: List[Any] = []
+    text = bytearray()
+    _walk(value, text, chunks)
+    chunks.append(text)
+    return chunks
 
 
-def _walk(value: Any) -> Iterator[Any]:
-    if value is None:
-        yield b"n"
-    elif isinstance(value, (bool, np.bool_)):
-        yield b"t" if value else b"f"
-    elif isinstance(value, (int, np.integer)):
-        yield from _sized(b"i", str(int(value)).encode("ascii"))
-    elif isinstance(value, (float, np.floating)):
-        yield b"d" + _FLOAT.pack(float(value))
-    elif isinstance(value, str):
-        yield from _sized(b"s", value.encode("utf-8", "surrogatepass"))
-    else:
-        yield from _walk_container(value)
-
-
-def _walk_container(value: Any) -> Iterator[Any]:
-    if isinstance(value, (bytes, bytearray, memoryview)):
-        yield from _sized(b"b", bytes(value))
-    elif isinstance(value, np.ndarray):
-        yield from _walk_array(value)
-    elif isinstance(value, (list, tuple)):
-        yield b"l" + _LENGTH.pack(len(value))
-        for item in value:
-            yield from _walk(item)
-    elif isinstance(value, Mapping):
-        yield b"m" + _LENGTH.pack(len(value))
+def _walk(value: Any, text: bytearray, chunks: List[Any]) -> bytearray:
+    """Write a value to the end of `text`; return where to go on: a large array begins anew."""
+    write = _WRITERS.get(type(value))
+    if write is not None:
+        text += write(value)
+        return text
+    if isinstance(value, Mapping):
+        text += b"m" + _LENGTH(len(value))
         for key in sorted(value):
-            yield from _walk(key)
-            yield from _walk(value[key])
-    else:
-        raise WireError(f"a {type(value).__name__} has no canonical bytes; use passive data")
+            text = _walk(value[key], _walk(key, text, chunks), chunks)
+        return text
+    if isinstance(value, (list, tuple)):
+        text += b"l" + _LENGTH(len(value))
+        for item in value:
+            text = _walk(item, text, chunks)
+        return text
+    if isinstance(value, np.ndarray):
+        return _walk_array(value, text, chunks)
+    text += _write_odd(value)
+    return text
 
 
-def _sized(tag: bytes, content: bytes) -> Tuple[bytes, bytes]:
-    return tag + _LENGTH.pack(len(content)), content
+def _write_bool(value: bool) -> bytes:
+    return b"t" if value else b"f"
 
 
-def _walk_array(value: np.ndarray[Any, Any]) -> Iterator[Any]:
+def _write_int(value: int) -> bytes:
+    return _sized(b"i", b"%d" % value)
+
+
+def _write_float(value: float) -> bytes:
+    return b"d" + _FLOAT(value)
+
+
+def _write_text(value: str) -> bytes:
+    return _sized(b"s", value.encode("utf-8", "surrogatepass"))
+
+
+def _write_bytes(value: Any) -> bytes:
+    return _sized(b"b", bytes(value))
+
+
+def _write_none(_: None) -> bytes:
+    return b"n"
+
+
+_WRITERS: Dict[type, Callable[[Any], bytes]] = {
+    type(None): _write_none,
+    bool: _write_bool,
+    int: _write_int,
+    float: _write_float,
+    str: _write_text,
+    bytes: _write_bytes,
+}
+
+
+def _write_odd(value: Any) -> bytes:
+    """Write what is no plain value itself but stands for one: a NumPy scalar, a subclass."""
+    if isinstance(value, (bool, np.bool_)):
+        return _write_bool(bool(value))
+    if isinstance(value, (int, np.integer)):
+        return _write_int(int(value))
+    if isinstance(value, (float, np.floating)):
+        return _write_float(float(value))
+    if isinstance(value, str):
+        return _write_text(value)
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return _write_bytes(value)
+    raise WireError(f"a {type(value).__name__} has no canonical bytes; use passive data")
+
+
+def _sized(tag: bytes, content: bytes) -> bytes:
+    return tag + _LENGTH(len(content)) + content
+
+
+def _walk_array(value: np.ndarray[Any, Any], text: bytearray, chunks: List[Any]) -> bytearray:
     if value.dtype.hasobject or value.dtype.names is not None:
         raise WireError(f"an array of dtype {value.dtype} has no canonical bytes")
     array = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<")).reshape(value.shape)
-    yield from _sized(b"a", array.dtype.str.encode("ascii"))
-    yield _LENGTH.pack(array.ndim) + b"".join(_LENGTH.pack(size) for size in array.shape)
-    yield _LENGTH.pack(array.nbytes)
-    if array.nbytes:
-        yield array.reshape(-1).view(np.uint8).data
+    text += _sized(b"a", array.dtype.str.encode("ascii"))
+    text += b"".join(_LENGTH(size) for size in (array.ndim, *array.shape, array.nbytes))
+    if not array.nbytes:
+        return text
+    content = array.reshape(-1).view(np.uint8).data
+    if array.nbytes <= _INLINE_BYTES:
+        text += content
+        return text
+    chunks += (text, content)
+    return bytearray()

@@ -70,11 +70,19 @@ def _locate(target: str) -> Path:
     path = Path(target)
     if path.exists():
         return path.resolve()
-    if target.replace(".", "").replace("_", "").isalnum():
-        spec = importlib.util.find_spec(target)
-        if spec is not None and spec.origin is not None:
-            return Path(spec.origin).resolve()
+    spec = _find_module(target)
+    if spec is not None and spec.origin is not None:
+        return Path(spec.origin).resolve()
     raise ContractError(f"{target!r} is neither a file or folder nor an importable module")
+
+
+def _find_module(name: str) -> Optional[importlib.machinery.ModuleSpec]:
+    if not name.replace(".", "").replace("_", "").isalnum():
+        return None
+    try:
+        return importlib.util.find_spec(name)
+    except (ImportError, ValueError):  # a parent of a dotted name is missing or no package
+        return None
 
 
 def _choose(declarations: List[Declaration], name: str, path: Path) -> Declaration:
