@@ -1,0 +1,78 @@
+"""Run every example as its page says, with one worker and with several.
+
+Knows nothing of what an example is meant to teach.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+MAX_LINES = 59
+SUBGRAPHS = {"look_ahead"}
+
+MEANS = {
+    "hello": {"six": 0.16},
+    "corridor": {"success": 0.5},
+    "corridor_pure": {"success": 0.5},
+    "corridor_recurrent": {"success": 1.0},
+    "two_replicated": {"distance": 23.0},
+    "nested": {"success": 1.0},
+    "custom_metric": {"SPL": pytest.approx(0.694, abs=1e-3), "reversals": pytest.approx(1 / 34)},
+    "controller": {"success": 0.5},
+}
+"""The means of each agent's metrics over all its episodes."""
+
+
+@pytest.mark.parametrize("graph", MEANS)
+def test_an_example_runs_and_the_number_of_workers_changes_nothing(wayfare, graph):
+    one, three = (
+        wayfare.evaluate(graph, "--workspace", str(EXAMPLES), "--workers", workers)
+        for workers in ("1", "3")
+    )
+
+    assert {name: metric["mean"] for name, metric in one["metrics"].items()} == MEANS[graph]
+    assert three["digest"] == one["digest"]
+
+
+def test_the_shared_policy_sees_batches(wayfare):
+    run = wayfare.evaluate("corridor_recurrent", "--workspace", str(EXAMPLES), "--workers", "4")
+
+    assert run["nodesets"]["policy_corridor"]["mean_batch"] > 1
+    assert run["invariance"] == {"claimed": True, "tools": []}
+
+
+def test_two_replicated_nodesets_have_a_copy_per_worker_each(wayfare):
+    run = wayfare.evaluate("two_replicated", "--workspace", str(EXAMPLES), "--workers", "2")
+
+    tags = {
+        name: [copy["tag"] for copy in run["nodesets"][name]["copies"]] for name in run["nodesets"]
+    }
+    assert tags == {
+        "env_corridor": ["env_corridor#0", "env_corridor#1"],
+        "odometer": ["odometer#0", "odometer#1"],
+        "policy_corridor": ["policy_corridor"],
+    }
+
+
+@pytest.mark.parametrize("script", sorted(path.name for path in EXAMPLES.glob("*.py")))
+def test_a_script_runs(script, tmp_path):
+    command = [sys.executable, str(EXAMPLES / script)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_every_graph_is_run_or_is_a_subgraph():
+    assert {path.stem for path in EXAMPLES.glob("graphs/*.json")} == MEANS.keys() | SUBGRAPHS
+
+
+def test_every_example_is_short():
+    files = [path for path in EXAMPLES.rglob("*") if path.suffix in (".py", ".json")]
+
+    assert [path.name for path in files if path.read_text().count("\n") > MAX_LINES] == []
