@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from wayfare.store.recording import RecordMode
+
 Json = Annotated[
     bool, typer.Option("--json", help="Print one JSON document on stdout; logs go to stderr.")
 ]
@@ -38,6 +40,16 @@ StepBudget = Annotated[
 ]
 Retries = Annotated[
     int, typer.Option(min=0, help="Further attempts after a fault of infrastructure.")
+]
+Record = Annotated[
+    RecordMode,
+    typer.Option(
+        help="What to keep beside results: actions; frames: videos too; full: what `replay` needs."
+    ),
+]
+RecordOnly = Annotated[
+    str,
+    typer.Option(help="Videos or calls of failures, successes, errors or every:K episodes only."),
 ]
 DrainSeconds = Annotated[
     float | None, typer.Option(min=0, help="Time to finish in after a signal (3; SIGTERM 30).")

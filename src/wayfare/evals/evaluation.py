@@ -15,6 +15,7 @@ from wayfare.evals.errors import RunFailedError
 from wayfare.evals.header import EvalRequest, make_header
 from wayfare.evals.loop import LoopRunner
 from wayfare.evals.observer import Observer
+from wayfare.evals.recorder import Recorder
 from wayfare.evals.report import report_nodesets, summarise
 from wayfare.evals.runner import BatchEvalRunner
 from wayfare.fleet.errors import FleetSetupError
@@ -60,6 +61,7 @@ class Evaluation:
         can't go on.
         """
         request = self._request
+        request.record.check()
         await self._drain.unless_asked(self._check_nodesets())
         starting = self._registry.ensure_nodesets_for_graph(
             request.document, request.worker_count, self._launcher
@@ -67,6 +69,7 @@ class Evaluation:
         async with await self._drain.unless_asked(starting) as fleet:
             graph_plan = self._compile(fleet)
             environment = choose_environment(request.document, fleet.manifests)
+            self._check_recording(fleet, environment)
             plan = await self._drain.unless_asked(self._plan_episodes(fleet, environment))
             await self._drain.unless_asked(fleet.initialize_all())
             return await self._run_episodes(fleet, environment, plan, graph_plan)
@@ -92,6 +95,13 @@ class Evaluation:
         ordered = frozenset(name for name, place in fleet.placements.items() if place.ordered)
         return compile_plan(document, fleet.manifests, ordered)
 
+    def _check_recording(self, fleet: Fleet, environment: str) -> None:
+        declared = fleet.manifests[environment]["metadata"]["metrics"]
+        outputs = [
+            n.config["portName"] for n in self._request.document.nodes if n.type == "graphOut"
+        ]
+        self._request.record.only.check([*declared, *map(str, outputs)])
+
     async def _plan_episodes(self, fleet: Fleet, environment: str) -> EpisodePlan:
         request = self._request
         split = choose_split(request.split, environment, fleet.manifests)
@@ -112,17 +122,20 @@ class Evaluation:
 
         with RunWriter.create(self._out, make_header(self._request, fleet, plan)) as writer:
             self._observer.run_started(writer.header, metadata["metrics"])
-            runner = BatchEvalRunner(
-                plan,
-                LoopRunner(graph_plan),
-                self._request.rules_with_fallback(metadata.get("step_budget")),
-                writer=writer,
-                observer=self._observer,
-                clock=clock,
-            )
+            recording = self._request.record, writer.folder, writer.header
             try:
                 async with EnvWorkerPool(fleet, environment) as pool:
-                    await runner.run(pool.workers, self._drain)
+                    async with Recorder(*recording, manifests=fleet.manifests) as recorder:
+                        runner = BatchEvalRunner(
+                            plan,
+                            LoopRunner(graph_plan),
+                            self._request.rules_with_fallback(metadata.get("step_budget")),
+                            writer=writer,
+                            recorder=recorder,
+                            observer=self._observer,
+                            clock=clock,
+                        )
+                        await runner.run(pool.workers, self._drain)
                     summary = await self._summarise(fleet, writer, clock())
             except (FleetSetupError, StoreError, InfrastructureError) as error:
                 raise RunFailedError(f"run {writer.folder} can't go on: {error}") from error
@@ -134,7 +147,8 @@ class Evaluation:
     async def _summarise(
         self, fleet: Fleet, writer: RunWriter, elapsed_seconds: float
     ) -> RunSummary:
-        records = RunReader(writer.folder, writer.header).records()
+        reader = RunReader(writer.folder, writer.header)
+        records = reader.records()
         is_done = len(records) == len(writer.header.episodes)
         status: RunStatus = "done" if is_done else "incomplete"
         seconds = HASTY_CLOSE_SECONDS if self._drain.is_asked else HEALTH_SECONDS
@@ -146,4 +160,5 @@ class Evaluation:
             elapsed_seconds=elapsed_seconds,
             out=str(writer.folder),
             nodesets=report_nodesets(writer.header, fleet.list_counters(), health),
+            videos=reader.videos(),
         )

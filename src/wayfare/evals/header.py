@@ -16,6 +16,7 @@ import numpy as np
 import nodeset
 import wayfare
 from wayfare.evals.episodes import EpisodePlan
+from wayfare.evals.recorder_choice import RecordRequest
 from wayfare.evals.runner import RunRules
 from wayfare.fleet.fleet import Fleet, Member
 from wayfare.graph.document import GraphDocument
@@ -36,6 +37,7 @@ class EvalRequest:
     repeats: int = 1
     overrides: tuple[str, ...] = ()
     rules: RunRules = field(default_factory=RunRules)
+    record: RecordRequest = field(default_factory=RecordRequest)
 
     def rules_with_fallback(self, environment_budget: int | None) -> RunRules:
         """Return the rules with the step budget of the graph, else of the environment, below."""
@@ -60,7 +62,12 @@ def make_header(request: EvalRequest, fleet: Fleet, plan: EpisodePlan) -> RunHea
         repeats=request.repeats,
         selection=request.selection,
         overrides=dict(text.split("=", 1) for text in request.overrides),
-        settings={"retries": rules.retries, "step_budget": rules.step_budget},
+        settings={
+            "retries": rules.retries,
+            "step_budget": rules.step_budget,
+            "record": request.record.mode,
+            "record_only": str(request.record.only),
+        },
         nodesets={
             name: _describe_nodeset(member, fleet.manifests[name])
             for name, member in fleet.members.items()

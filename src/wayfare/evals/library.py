@@ -16,6 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 from wayfare.evals.errors import SetupError
 from wayfare.evals.evaluation import Evaluation
 from wayfare.evals.header import EvalRequest
+from wayfare.evals.recorder_choice import EpisodeChoice, RecordRequest
 from wayfare.evals.run import DEFAULT_RUNS, Run
 from wayfare.evals.runner import RunRules
 from wayfare.evals.surroundings import Surroundings
@@ -27,6 +28,7 @@ from wayfare.graph.document import GraphDocument, load_graph, read_graph
 from wayfare.graph.flatten import embed_graphs
 from wayfare.graph.override import apply_overrides
 from wayfare.graph.sketch import Manifest
+from wayfare.store.recording import RecordMode
 
 AnyGraph = Graph | GraphDocument | Mapping[str, Any] | Path | str
 """A graph: built, as a document, as parsed JSON, as the path of a file, or by name."""
@@ -46,6 +48,8 @@ async def evaluate_async(
     overrides: Iterable[str] | Mapping[str, Any] = (),
     step_budget: int | None = None,
     retries: int = 2,
+    record: RecordMode = "actions",
+    record_only: str = "",
     workspaces: Iterable[Path | str] = (),
     out: Path | str | None = None,
     surroundings: Surroundings | None = None,
@@ -53,8 +57,8 @@ async def evaluate_async(
     """Run the graph over episodes with N workers and return the run, which is kept in `out`.
 
     `episodes`: how many, which ones (`range(10, 20)`, a list), or text as `--episodes` has it.
-    `overrides`: what `--set` takes, or {"nodes.ID.KEY": value}. Cancellation ends all copies;
-    what had finished is kept.
+    `overrides`: what `--set` takes, or {"nodes.ID.KEY": value}. `record_only` chooses among
+    recordings as `--record-only` does. Cancellation ends all copies; what had finished is kept.
 
     Raises GraphError, SetupError, FleetSetupError or an author's error before the first episode,
     RunInterruptedError when asked to end by then, and RunFailedError when it can't go on.
@@ -73,6 +77,7 @@ async def evaluate_async(
         repeats=repeats,
         overrides=texts,
         rules=RunRules(seed=seed, retries=retries, step_budget=step_budget),
+        record=RecordRequest(record, EpisodeChoice.parse(record_only)),
     )
     return await _run(request, registry, surroundings or Surroundings(), Path(out or DEFAULT_RUNS))
 

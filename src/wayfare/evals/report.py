@@ -16,14 +16,17 @@ from nodeset.digest import hash64
 from wayfare.evals.digest import run_digest
 from wayfare.evals.statistics import estimate
 from wayfare.fleet.fleet import CopyCounters
+from wayfare.store.recording_videos import VideoRecord
 from wayfare.store.records import EpisodeRecord, ErrorRecord, Metric, Outcome, RunHeader
 from wayfare.store.run import RunReader
 from wayfare.store.summary import (
     CopyReport,
     EpisodeCounts,
+    FailedVideo,
     Invariance,
     MetricSummary,
     NodesetReport,
+    RecordingReport,
     RunStatus,
     RunSummary,
 )
@@ -57,6 +60,7 @@ def summarise(
     elapsed_seconds: float,
     out: str,
     nodesets: Mapping[str, NodesetReport] | None = None,
+    videos: Iterable[VideoRecord] = (),
 ) -> RunSummary:
     """Return what the run comes to; `out` is its folder.
 
@@ -75,6 +79,7 @@ def summarise(
         invariance=Invariance(claimed=not unclaimed, tools=tuple(unclaimed)),
         nodesets=dict(nodesets) if nodesets is not None else report_nodesets(header, (), {}),
         out=out,
+        recording=report_recording(header, videos),
     )
 
 
@@ -95,6 +100,7 @@ def summarise_run(reader: RunReader) -> RunSummary:
         status="done" if len(records) == len(reader.header.episodes) else "incomplete",
         elapsed_seconds=max(ended, default=0.0),
         out=str(reader.folder),
+        videos=reader.videos(),
     )
 
 
@@ -152,6 +158,22 @@ def report_nodesets(
     return reports
 
 
+def report_recording(header: RunHeader, videos: Iterable[VideoRecord]) -> RecordingReport:
+    """Return what the run recorded and which of its videos failed."""
+    videos = list(videos)
+    failed = [
+        FailedVideo(key=video.key.text, node=video.path, port=video.port, reason=video.reason)
+        for video in videos
+        if video.is_failed
+    ]
+    return RecordingReport(
+        mode=header.settings.get("record", "none"),
+        only=header.settings.get("record_only", ""),
+        videos=len(videos) - len(failed),
+        failed=tuple(failed),
+    )
+
+
 def list_episodes(records: Iterable[EpisodeRecord]) -> list[EpisodeRow]:
     """Return one row per finished episode, sorted by key."""
     return [_row(record) for record in sorted(records, key=lambda record: record.key.parts)]
@@ -159,13 +181,16 @@ def list_episodes(records: Iterable[EpisodeRecord]) -> list[EpisodeRow]:
 
 def eval_document(summary: RunSummary) -> dict[str, Any]:
     """Return what `wayfare eval --json` prints."""
-    return asdict(summary)
+    document = asdict(summary)
+    del document["recording"]  # `wayfare show` has it
+    return document
 
 
 def show_document(summary: RunSummary, records: Iterable[EpisodeRecord]) -> dict[str, Any]:
-    """Return what `wayfare show --json` prints: the summary and `episodes_table`."""
+    """Return what `wayfare show --json` prints: the summary, `recording`, `episodes_table`."""
     table = [asdict(row) for row in list_episodes(records)]
-    return {**eval_document(summary), "episodes_table": table}
+    recording = asdict(summary.recording)
+    return {**eval_document(summary), "recording": recording, "episodes_table": table}
 
 
 def _summarise_metric(name: str, scored: Sequence[EpisodeRecord], seed: int) -> MetricSummary:

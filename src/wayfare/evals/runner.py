@@ -20,6 +20,7 @@ from wayfare.evals.episodes import EpisodePlan
 from wayfare.evals.failure import describe_failure, describe_fault
 from wayfare.evals.loop import LoopRunner
 from wayfare.evals.observer import Observer
+from wayfare.evals.recorder import Recorder, Tape
 from wayfare.fleet.pool import WorkerHandle
 from wayfare.graph.calls import InfrastructureError
 from wayfare.store.records import (
@@ -50,6 +51,7 @@ class _Ended:
     """How one attempt ended: by a result with its firings, or by an error."""
 
     result: GraphResult | None
+    tape: Tape
     firings: Sequence[Firing] = ()
     error: ErrorRecord | None = None
 
@@ -70,6 +72,7 @@ class BatchEvalRunner:
         rules: RunRules,
         *,
         writer: RunWriter,
+        recorder: Recorder,
         observer: Observer,
         clock: Callable[[], float],
     ) -> None:
@@ -77,6 +80,7 @@ class BatchEvalRunner:
         self._loop = loop
         self._rules = rules
         self._writer = writer
+        self._recorder = recorder
         self._observer = observer
         self._clock = clock
         """Seconds since the run began."""
@@ -99,14 +103,19 @@ class BatchEvalRunner:
     async def _work(self, worker: WorkerHandle, drain: Drain) -> None:
         while self._queue and not drain.is_asked:
             planned = self._queue.popleft()
-            record, firings = await self._run_one_episode(worker, planned)
-            await _to_the_end(asyncio.to_thread(self._writer.append, record, firings))
+            record, ended = await self._run_one_episode(worker, planned)
+            await _to_the_end(self._commit(record, ended))
             self._observer.episode_finished(record)
+
+    async def _commit(self, record: EpisodeRecord, ended: _Ended) -> None:
+        """Put the recording on disk before the record, so that what counts has its recording."""
+        await ended.tape.keep(record)
+        await asyncio.to_thread(self._writer.append, record, ended.firings)
 
     async def _run_one_episode(
         self, worker: WorkerHandle, planned: PlannedEpisode
-    ) -> tuple[EpisodeRecord, Sequence[Firing]]:
-        """Return the episode's record after its last attempt.
+    ) -> tuple[EpisodeRecord, _Ended]:
+        """Return the episode's record and how its last attempt ended.
 
         Faults of infrastructure are tried again on fresh copies, from the episode's beginning.
         """
@@ -129,20 +138,22 @@ class BatchEvalRunner:
             await worker.replace_dead_copies()
             if len(attempts) > self._rules.retries:
                 break
+            ended.tape.discard()
             self._observer.attempt_failed(worker.index, planned.key, ended.error)
-        return self._record(planned, attempts, ended), ended.firings
+        return self._record(planned, attempts, ended), ended
 
     async def _attempt(self, worker: WorkerHandle, planned: PlannedEpisode) -> _Ended:
         episode = self._plan.context(planned, self._rules.seed)
+        tape = self._recorder.start(worker.index, planned, episode)
         try:
             await worker.open_episode(episode)
-            result = await self._loop.run(episode, worker, self._budget(planned))
+            result = await self._loop.run(episode, tape.wrap(worker), self._budget(planned))
             firings = await worker.close_episode()
         except (NodeFailure, NodeSetError) as failure:
-            return _Ended(None, error=describe_failure(failure))
+            return _Ended(None, tape, error=describe_failure(failure))
         except InfrastructureError as fault:
-            return _Ended(None, error=describe_fault(fault))
-        return _Ended(result, [Firing(*firing) for firing in firings])
+            return _Ended(None, tape, error=describe_fault(fault))
+        return _Ended(result, tape, [Firing(*firing) for firing in firings])
 
     def _budget(self, planned: PlannedEpisode) -> int | None:
         own = self._plan.step_budget(planned)

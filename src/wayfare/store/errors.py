@@ -19,6 +19,10 @@ class RunNotFoundError(StoreError):
     """No run folder stands where one was asked for."""
 
 
+class NotRecordedError(StoreError):
+    """A run did not keep what is asked for of an episode."""
+
+
 class RunLockedError(StoreError):
     """Another process, or another writer of this one, is writing the run."""
 

@@ -29,9 +29,12 @@ from wayfare.store.folder import (
     write_summary,
 )
 from wayfare.store.frames import HEAD_BYTES, FrameWriter, read_frame
+from wayfare.store.recording_actions import RecordedAction, need_actions
+from wayfare.store.recording_calls import CallReader, need_calls
+from wayfare.store.recording_videos import VideoRecord, read_videos
 from wayfare.store.records import EpisodeKey, EpisodeRecord, Firing, RunHeader
 from wayfare.store.summary import RunStatus, RunSummary
-from wayfare.store.truth import EPISODES_FILE, pack_committed, pack_record, read_truth
+from wayfare.store.truth import EPISODES_FILE, Committed, pack_committed, pack_record, read_latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +67,7 @@ class RunWriter:
         self._commit_guard = threading.Lock()
         firings_end = HEAD_BYTES
         if (folder / EPISODES_FILE).exists():
-            for committed in read_truth(folder):
+            for committed in read_latest(folder):
                 self._recorded[committed.record.key] = committed.record
                 firings_end = max(firings_end, committed.firings_offset)
         self._episodes = self._open_file(EPISODES_FILE)
@@ -216,24 +219,29 @@ class RunReader:
 
     def records(self) -> list[EpisodeRecord]:
         """Return each finished episode's last record, in the order of the run's list."""
-        latest = {entry.position: entry.record for entry in read_truth(self.folder)}
-        return [latest[position] for position in sorted(latest)]
+        return [entry.record for entry in read_latest(self.folder)]
 
     def firings(self, key: EpisodeKey) -> list[Firing]:
         """Return the firings of a finished episode, sorted by turns and path."""
-        offset = -1
-        for entry in read_truth(self.folder):
-            if entry.record.key == key:
-                offset = entry.firings_offset
-        if offset < 0:
-            raise StoreError(f"run {self.header.run_id} has no finished episode {key.text}.")
-        return self._firings_at(offset)
+        return self._firings_at(self._find(key).firings_offset)
+
+    def actions(self, key: EpisodeKey) -> list[RecordedAction]:
+        """Return what reached the action ports in a finished episode, by turns and path."""
+        return need_actions(self.folder, self._find(key).record)
+
+    def calls(self, key: EpisodeKey) -> CallReader:
+        """Return the recorded calls of a finished episode, which can be sent again."""
+        found = self._find(key)
+        return need_calls(self.folder, found.position, found.record)
+
+    def videos(self) -> list[VideoRecord]:
+        """Return the videos of finished episodes, in the order of the run's list."""
+        return read_videos(self.folder, self.records())
 
     def all_firings(self) -> Iterator[tuple[EpisodeRecord, list[Firing]]]:
         """Yield each finished episode and its firings, in the order of the run's list."""
-        latest = {entry.position: entry for entry in read_truth(self.folder)}
-        for position in sorted(latest):
-            yield latest[position].record, self._firings_at(latest[position].firings_offset)
+        for entry in read_latest(self.folder):
+            yield entry.record, self._firings_at(entry.firings_offset)
 
     def summary(self) -> RunSummary | None:
         """Return the summary that the run ended with; None: it runs still, or was killed."""
@@ -243,6 +251,12 @@ class RunReader:
     def is_running(self) -> bool:
         """Whether a process writes the run now."""
         return is_locked(self.folder)
+
+    def _find(self, key: EpisodeKey) -> Committed:
+        for entry in read_latest(self.folder):
+            if entry.record.key == key:
+                return entry
+        raise StoreError(f"run {self.header.run_id} has no finished episode {key.text}.")
 
     def _firings_at(self, offset: int) -> list[Firing]:
         return unpack_firings(read_frame(self.folder / FIRINGS_FILE, offset))[1]

@@ -77,6 +77,26 @@ class NodesetReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class FailedVideo:
+    """A video that could not be made, and why; its episode counts like any other."""
+
+    key: str
+    node: str
+    port: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class RecordingReport:
+    """What a run recorded; `only` says of which episodes, "" of all."""
+
+    mode: str
+    only: str = ""
+    videos: int = 0
+    failed: tuple[FailedVideo, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
 class RunSummary:
     """A run in short: what `wayfare eval --json` prints."""
 
@@ -90,3 +110,4 @@ class RunSummary:
     invariance: Invariance
     nodesets: dict[str, NodesetReport]
     out: str
+    recording: RecordingReport = field(default_factory=lambda: RecordingReport(mode="none"))

@@ -57,3 +57,9 @@ def read_truth(folder: Path) -> Iterator[Committed]:
         except (ValueError, TypeError, ValidationError) as error:
             raise CorruptFileError(f"{path}: byte {offset}: no episode record: {error}") from error
         yield Committed(position, firings_offset, record)
+
+
+def read_latest(folder: Path) -> list[Committed]:
+    """Return each finished episode's last record, in the order of the run's list."""
+    latest = {entry.position: entry for entry in read_truth(folder)}
+    return [latest[position] for position in sorted(latest)]

@@ -1,0 +1,179 @@
+"""Record a run: a tape per attempt, kept with its episode's record or thrown away.
+
+Knows nothing of episodes' order, of retries or of what is recorded on which track.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from nodeset.context import EpisodeContext
+from nodeset.errors import NodeSetError
+from wayfare.evals.recorder_choice import RecordRequest
+from wayfare.evals.recorder_lane import Lane
+from wayfare.evals.recorder_track import (
+    ActionTrack,
+    CallTrack,
+    EpisodeTarget,
+    Outputs,
+    ToolPorts,
+    Track,
+)
+from wayfare.evals.recorder_video import OpenVideo, VideoTrack
+from wayfare.evals.video import Mp4Writer
+from wayfare.graph.calls import InfrastructureError, Invoker, ToolCall
+from wayfare.store.recording import (
+    CALLS_FOLDER,
+    VIDEOS_FOLDER,
+    record_token,
+    remove_parts,
+    remove_strays,
+)
+from wayfare.store.recording_actions import ActionFile
+from wayfare.store.recording_videos import VideoList
+from wayfare.store.records import EpisodeRecord, PlannedEpisode, RunHeader
+
+_CORES_PER_LANE = 4
+"""Of so many cores recording may take one; the others belong to those who bring the frames."""
+
+
+class Tape:
+    """What is recorded of one attempt; `keep` or `discard` ends it."""
+
+    def __init__(self, tracks: Sequence[Track], open_tapes: set[Tape]) -> None:
+        self._tracks = tracks
+        self._open_tapes = open_tapes
+        open_tapes.add(self)
+
+    def wrap(self, invoker: Invoker) -> Invoker:
+        """Return an invoker that answers as `invoker` does and has its calls recorded."""
+        return _RecordedInvoker(invoker, self._tracks) if self._tracks else invoker
+
+    async def keep(self, record: EpisodeRecord) -> None:
+        """Keep it for a record that is about to be committed: the disk has it before the record.
+
+        Videos are ended later. Raises StorageWriteError when the disk refuses.
+        """
+        token = record_token(record) if self._tracks else b""
+        for track in self._tracks:
+            await track.keep(record, token)
+        self._open_tapes.discard(self)
+
+    def discard(self) -> None:
+        """Forget an attempt that does not count; a second call does nothing."""
+        if self in self._open_tapes:
+            self._open_tapes.remove(self)
+            for track in self._tracks:
+                track.discard()
+
+
+class Recorder:
+    """Gives each attempt its tape; an async context manager that owns files and threads."""
+
+    def __init__(
+        self,
+        request: RecordRequest,
+        folder: Path,
+        header: RunHeader,
+        *,
+        manifests: Mapping[str, Mapping[str, Any]],
+        open_video: OpenVideo = Mp4Writer,
+    ) -> None:
+        self._request = request
+        self._folder = folder
+        self._positions = {planned.key: n for n, planned in enumerate(header.episodes)}
+        self._worker_count = header.worker_count
+        self._ports = ToolPorts.read(manifests)
+        self._open_video = open_video
+        self._files = ExitStack()
+        self._lanes: list[Lane] = []
+        self._tapes: set[Tape] = set()
+        self._unsettled: list[VideoTrack] = []
+
+    async def __aenter__(self) -> Recorder:
+        if self._request.mode == "none":
+            return self
+        self._actions = ActionFile(self._folder)
+        self._files.callback(self._actions.close)
+        if self._request.mode == "actions":
+            return self
+        lane_count = min(self._worker_count, 1 + _count_cores() // _CORES_PER_LANE)
+        self._lanes = [Lane(f"recorder {number}") for number in range(lane_count)]
+        if self._request.mode == "frames":
+            _make_clean(self._folder / VIDEOS_FOLDER)
+            self._listing = VideoList(self._folder)
+            self._files.callback(self._listing.close)
+        else:
+            _make_clean(self._folder / CALLS_FOLDER)
+            remove_strays(self._folder)
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        for tape in list(self._tapes):
+            tape.discard()
+        await asyncio.gather(*(lane.close() for lane in self._lanes))
+        for track in self._unsettled:
+            track.give_up()
+        self._files.close()
+        if kind is None:
+            for lane in self._lanes:
+                lane.check()
+
+    def start(self, worker: int, planned: PlannedEpisode, episode: EpisodeContext) -> Tape:
+        """Return the tape for an attempt of a worker at an episode."""
+        target = EpisodeTarget(
+            self._folder, self._positions[planned.key], episode, self._request.only
+        )
+        return Tape(list(self._make_tracks(worker, target)), self._tapes)
+
+    def _make_tracks(self, worker: int, target: EpisodeTarget) -> Iterator[Track]:
+        mode = self._request.mode
+        if mode == "none":
+            return
+        yield ActionTrack(self._actions, self._ports, target.position)
+        if mode == "actions" or not target.choice.may_want(target.position):
+            return
+        lane = self._lanes[worker % len(self._lanes)]
+        if mode == "full":
+            yield CallTrack(lane, self._ports, target)
+            return
+        video = VideoTrack(
+            lane, self._ports, target, open_video=self._open_video, listing=self._listing
+        )
+        self._unsettled = [track for track in self._unsettled if not track.is_settled] + [video]
+        yield video
+
+
+class _RecordedInvoker:
+    """Answers as another invoker does; its calls are noted once they have ended."""
+
+    def __init__(self, invoker: Invoker, tracks: Sequence[Track]) -> None:
+        self._invoker = invoker
+        self._tracks = tracks
+
+    async def invoke(self, call: ToolCall) -> dict[str, Any]:
+        try:
+            outputs = await self._invoker.invoke(call)
+        except (NodeSetError, InfrastructureError):
+            await self._note(call, None)
+            raise
+        await self._note(call, outputs)
+        return outputs
+
+    async def _note(self, call: ToolCall, outputs: Outputs) -> None:
+        for track in self._tracks:
+            await track.note(call, outputs)
+
+
+def _make_clean(folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    remove_parts(folder)
+
+
+def _count_cores() -> int:
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,78 @@
+"""List the videos of a run, those that failed with their reason.
+
+Knows nothing of how videos are made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from wayfare.store.errors import CorruptFileError
+from wayfare.store.frames import read_frames
+from wayfare.store.recording import VIDEOS_FILE, record_token
+from wayfare.store.recording_block import pack_block, pack_value, unpack_block
+from wayfare.store.recording_file import SharedAppender
+from wayfare.store.records import STRICT_FIELDS, EpisodeKey, EpisodeRecord
+
+_VIDEOS = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class VideoRecord:
+    """One video of an episode: what a node's port gave, frame by frame.
+
+    `file` stands in the run's folder of videos; it is "" where there is none, for the `reason`.
+    """
+
+    key: EpisodeKey
+    path: str
+    port: str
+    file: str = ""
+    frames: int = 0
+    width: int = 0
+    height: int = 0
+    reason: str = ""
+
+    @property
+    def is_failed(self) -> bool:
+        """Return whether there is no video."""
+        return not self.file
+
+
+_RECORDS: TypeAdapter[tuple[VideoRecord, ...]] = TypeAdapter(tuple[VideoRecord, ...])
+
+
+class VideoList:
+    """A run's list of videos, appended episode by episode, from any thread."""
+
+    def __init__(self, folder: Path) -> None:
+        self._file = SharedAppender(folder / VIDEOS_FILE)
+
+    def append(self, token: bytes, videos: Sequence[VideoRecord]) -> None:
+        """List the videos of the episode whose record has this token."""
+        fields = _RECORDS.dump_python(tuple(videos))
+        self._file.append(pack_block(_VIDEOS, pack_value(fields), token))
+
+    def close(self) -> None:
+        """Close the file; a second call does nothing."""
+        self._file.close()
+
+
+def read_videos(folder: Path, records: Iterable[EpisodeRecord]) -> list[VideoRecord]:
+    """Return the videos that belong to these records, in their order."""
+    path = folder / VIDEOS_FILE
+    found: dict[bytes, tuple[VideoRecord, ...]] = {}
+    if not path.exists():
+        return []
+    for offset, payload in read_frames(path):
+        where = f"{path}: byte {offset}"
+        block = unpack_block(payload, where)
+        try:
+            found[block.key] = _RECORDS.validate_python(block.fields)
+        except ValidationError as error:
+            raise CorruptFileError(f"{where}: no list of videos: {error}") from error
+    return [video for record in records for video in found.get(record_token(record), ())]
