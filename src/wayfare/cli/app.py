@@ -11,8 +11,9 @@ import typer
 from rich.console import Console
 
 from nodeset.errors import AuthorError, NodeSetError
+from wayfare.cli import call as call_command
 from wayfare.cli import eval as eval_command
-from wayfare.cli import look
+from wayfare.cli import look, new
 from wayfare.cli.exit_status import ExitStatus
 from wayfare.evals.errors import RunFailedError, SetupError
 from wayfare.fleet.errors import FleetSetupError
@@ -30,6 +31,8 @@ app = typer.Typer(
 app.command("eval")(eval_command.evaluate)
 app.command("nodesets")(look.nodesets)
 app.command("describe")(look.describe)
+app.command("call", epilog=new.make_epilog(call_command.EXAMPLES))(call_command.call)
+app.add_typer(new.app, name="new")
 app.command("runs")(look.runs)
 app.command("show")(look.show)
 
