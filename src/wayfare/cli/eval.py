@@ -18,7 +18,7 @@ from wayfare.cli import option
 from wayfare.cli.exit_status import ExitStatus, status_of
 from wayfare.cli.interrupt import handle_signals
 from wayfare.cli.live import open_view
-from wayfare.cli.render import render_summary
+from wayfare.cli.render import describe_recording, render_summary
 from wayfare.cli.settings import Settings
 from wayfare.evals.drain import Drain
 from wayfare.evals.errors import RunInterruptedError
@@ -91,6 +91,8 @@ def _finish(summary: RunSummary | None, as_json: bool) -> ExitStatus:
         Console(stderr=True).print("interrupted before the first episode began; nothing was kept.")
         return ExitStatus.INCOMPLETE
     if as_json:
+        if summary.recording.failed:
+            Console(stderr=True).print(describe_recording(summary.recording), markup=False)
         print(json.dumps(eval_document(summary), indent=2, allow_nan=False))
     else:
         Console().print(render_summary(summary))

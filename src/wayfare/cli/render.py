@@ -15,9 +15,16 @@ from wayfare.cli.live import describe_seconds
 from wayfare.evals.report import EpisodeRow
 from wayfare.store.records import Metric
 from wayfare.store.run import RunEntry
-from wayfare.store.summary import EpisodeCounts, Invariance, NodesetReport, RunSummary
+from wayfare.store.summary import (
+    EpisodeCounts,
+    Invariance,
+    NodesetReport,
+    RecordingReport,
+    RunSummary,
+)
 
 NOTHING = "-"
+MAX_FAILED_VIDEOS = 5
 
 
 def render_summary(summary: RunSummary) -> RenderableType:
@@ -34,6 +41,8 @@ def render_summary(summary: RunSummary) -> RenderableType:
         "digest": summary.digest,
         "run": summary.out,
     }
+    if summary.recording.mode != "none":
+        lines["recorded"] = describe_recording(summary.recording)
     parts.append(_lines(lines))
     return Group(*parts)
 
@@ -94,6 +103,23 @@ def describe_invariance(invariance: Invariance) -> str:
     if invariance.claimed:
         return "claimed: the number of workers changes no result"
     return f"not claimed: the batch size may change the last bits of {', '.join(invariance.tools)}"
+
+
+def describe_recording(recording: RecordingReport) -> str:
+    """Return what was recorded, and the first videos that could not be made with their reasons."""
+    only = f" of {recording.only}" if recording.only else ""
+    line = f"{recording.mode}{only}"
+    if recording.videos:
+        line += f", {recording.videos} video{'' if recording.videos == 1 else 's'}"
+    if not recording.failed:
+        return line
+    shown = [
+        f"{video.key} {video.node}.{video.port}: {video.reason}"
+        for video in recording.failed[:MAX_FAILED_VIDEOS]
+    ]
+    more = len(recording.failed) - len(shown)
+    rest = [f"and {more} more, which `wayfare show --json` lists"] if more else []
+    return "\n".join([f"{line}, {len(recording.failed)} failed:", *shown, *rest])
 
 
 def format_number(value: float | None) -> str:
