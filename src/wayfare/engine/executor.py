@@ -13,7 +13,7 @@ from nodeset.errors import NodeSetError
 from wayfare.engine.errors import NodeFailure, RuleError
 from wayfare.engine.machine import Machine
 from wayfare.engine.result import GraphResult, collect_metrics
-from wayfare.graph.calls import Invoker, ToolCall
+from wayfare.graph.calls import Invoker
 from wayfare.graph.unit import Plan
 
 Outputs = dict[str, Any]
@@ -33,9 +33,7 @@ class Executor:
         self._invoker = invoker
         self._step_budget = step_budget
         self._machine = Machine(plan, episode, step_budget)
-        self._calls: dict[asyncio.Task[Outputs], int] = {}
-        self._ended: list[asyncio.Task[Outputs]] = []
-        self._wake: asyncio.Future[None] | None = None
+        self._calls: dict[asyncio.Future[Outputs], int] = {}
 
     @property
     def steps(self) -> int:
@@ -54,19 +52,12 @@ class Executor:
         `InfrastructureError` and cancellation end it at once; calls in flight are cancelled.
         """
         self._check_budget()
-        machine = self._machine
-        machine.start()
+        self._loop = asyncio.get_running_loop()
+        self._end: asyncio.Future[None] = self._loop.create_future()
+        self._machine.start()
         try:
-            while True:
-                for index, call in machine.advance():
-                    self._issue(index, call)
-                if machine.has_work:
-                    await asyncio.sleep(0)
-                elif self._calls:
-                    await self._next_end()
-                else:
-                    break
-                self._take_ended()
+            self._advance()
+            await self._end
         finally:
             await self._abandon()
         return self._result()
@@ -76,45 +67,49 @@ class Executor:
             message = f"the step budget is {self._step_budget}; it must be at least 1"
             raise NodeFailure("", (), RuleError(message))
 
-    def _issue(self, index: int, call: ToolCall) -> None:
-        task = asyncio.ensure_future(self._invoker.invoke(call))
-        self._calls[task] = index
-        task.add_done_callback(self._on_end)
+    def _advance(self, ended: asyncio.Future[Outputs] | None = None) -> None:
+        """Take a call that has ended, fire what is ready and issue the calls that are due.
 
-    def _on_end(self, task: asyncio.Task[Outputs]) -> None:
-        self._ended.append(task)
-        if self._wake is not None and not self._wake.done():
-            self._wake.set_result(None)
-
-    async def _next_end(self) -> None:
-        if self._ended:
+        Calls' callbacks get here, not a task that waits for them: waking it for every call would
+        be a good part of what a call costs in this process.
+        """
+        if self._end.done():
             return
-        self._wake = asyncio.get_running_loop().create_future()
+        machine = self._machine
         try:
-            await self._wake
-        finally:
-            self._wake = None
+            if ended is not None:
+                self._take(ended)
+            for index, call in machine.advance():
+                begun = asyncio.ensure_future(self._invoker.invoke(call))
+                self._calls[begun] = index
+                begun.add_done_callback(self._advance)
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  `run` raises it
+            self._end.set_exception(error)
+            return
+        if machine.has_work:
+            self._loop.call_soon(self._advance)
+        elif not self._calls:
+            self._end.set_result(None)
 
-    def _take_ended(self) -> None:
-        ended, self._ended = self._ended, []
-        for task in ended:
-            index = self._calls.pop(task)
-            try:
-                outputs = task.result()
-            except NodeSetError as error:
-                self._machine.fail(index, error)
-            else:
-                self._machine.complete(index, outputs)
+    def _take(self, ended: asyncio.Future[Outputs]) -> None:
+        index = self._calls.pop(ended)
+        try:
+            outputs = ended.result()
+        except NodeSetError as error:
+            self._machine.fail(index, error)
+        else:
+            self._machine.complete(index, outputs)
 
     async def _abandon(self) -> None:
         """Cancel what is in flight and wait until it has ended."""
-        tasks = list(self._calls)
+        self._end.cancel()
+        calls = list(self._calls)
         self._calls.clear()
-        for task in tasks:
-            task.remove_done_callback(self._on_end)
-            task.cancel()
-        if tasks:
-            await asyncio.gather(*tasks, return_exceptions=True)
+        for call in calls:
+            call.remove_done_callback(self._advance)
+            call.cancel()
+        if calls:
+            await asyncio.gather(*calls, return_exceptions=True)
 
     def _result(self) -> GraphResult:
         machine = self._machine

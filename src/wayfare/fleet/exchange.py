@@ -6,6 +6,7 @@ Knows nothing of sockets, of workers' graphs, of placement or of how the copy wa
 from __future__ import annotations
 
 import asyncio
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
@@ -21,7 +22,39 @@ EPISODE_SECONDS = 30.0
 
 Frame = Sequence[bytes | memoryview]
 Explain = Callable[[], Awaitable[CopyFailedError]]
-_Reply = asyncio.Future[dict[str, Any]]
+_Reply = dict[str, Any]
+
+
+class Answer(asyncio.Future[Any]):
+    """What a request comes to; cancelling it withdraws the request."""
+
+    __slots__ = (
+        "budget_seconds",
+        "deadline",
+        "overdue",
+        "request_id",
+        "take",
+        "what",
+        "withdraw",
+    )
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, withdraw: Callable[[Answer], None]) -> None:
+        super().__init__(loop=loop)
+        self.withdraw = withdraw
+        self.request_id = 0
+        self.what = ""
+        self.budget_seconds = self.deadline = math.inf
+        self.take: Callable[[_Reply], Any] | None = None
+        """Makes the answer's result of the reply."""
+        self.overdue: Callable[[], None] | None = None
+        """Is called when the budget has passed."""
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        """Cancel it; the copy is told not to begin what it has not begun."""
+        is_cancelled = super().cancel(msg)
+        if is_cancelled:
+            self.withdraw(self)
+        return is_cancelled
 
 
 class Exchange(ABC):
@@ -35,8 +68,11 @@ class Exchange(ABC):
         self._copy_tag = copy
         self._explain_loss = explain_loss
         self._loop = asyncio.get_running_loop()
-        self._pending: dict[int, _Reply] = {}
+        self._pending: dict[int, Answer] = {}
         self._outbox: dict[int, dict[str, Any]] = {}
+        self._alarm: asyncio.TimerHandle | None = None
+        """One timer for all that is pending: a timer per request would cost as much as a call."""
+        self._explaining: set[asyncio.Task[None]] = set()
         self._next_id = 0
         self._is_lost = False
         self._fault: NodeSetError | None = None
@@ -49,21 +85,26 @@ class Exchange(ABC):
 
     async def request(self, op: str, *, budget_seconds: float, **fields: Any) -> dict[str, Any]:
         """Return the reply of one operation; see `Link.request`."""
-        request_id, future = self._enqueue(op, fields)
-        return await self._await_reply(request_id, future, op, budget_seconds)
+        reply: _Reply = await self._enqueue(op, fields, op, budget_seconds=budget_seconds)
+        return reply
 
-    async def call(
-        self, *, path: str, turns: tuple[int, ...], budget_seconds: float, **fields: Any
-    ) -> dict[str, Any]:
-        """Return the reply of one tool call; see `Link.call`."""
-        call_id, future = self._enqueue("call", {**fields, "path": path, "turns": turns})
-        self._digests.expect(call_id, path, turns)
+    def call(
+        self,
+        *,
+        path: str,
+        turns: tuple[int, ...],
+        budget_seconds: float,
+        take: Callable[[dict[str, Any]], Any] | None = None,
+        overdue: Callable[[], None] | None = None,
+        **fields: Any,
+    ) -> asyncio.Future[Any]:
+        """Send one tool call; see `Link.call`."""
         what = f"call of tool {fields.get('tool')!r} at node {path!r}"
-        try:
-            return await self._await_reply(call_id, future, what, budget_seconds)
-        except BaseException:
-            self._digests.forget(call_id)
-            raise
+        fields["path"], fields["turns"] = path, turns
+        answer = self._enqueue("call", fields, what, budget_seconds=budget_seconds)
+        answer.take, answer.overdue = take, overdue
+        self._digests.expect(answer.request_id, path, turns)
+        return answer
 
     async def open_episode(self, episode: Mapping[str, Any]) -> None:
         """Open an episode on the copy; see `Link.open_episode`."""
@@ -87,68 +128,104 @@ class Exchange(ABC):
         """Take a reply that the carrier brought."""
         reply = message.get("ok", {})
         self._digests.add(reply.get("digests", ()))  # of earlier calls, whoever waits for this one
-        future = self._pending.pop(message.get("id", 0), None)
-        if future is None or future.done():
+        answer = self._pending.pop(message.get("id", 0), None)
+        if answer is None or answer.done():
             return
         if "error" in message:
-            future.set_exception(from_payload(message["error"]))
+            self._fail(answer, from_payload(message["error"]))
         else:
-            future.set_result(reply)
+            answer.set_result(reply if answer.take is None else answer.take(reply))
 
     def _lose(self, fault: NodeSetError | None = None) -> None:
         """Note that nothing is carried any more, because of the carrier's own `fault` if any."""
         self._is_lost = True
         self._fault = self._fault or fault
-        for future in self._pending.values():
-            if not future.done():
-                future.set_exception(_LostError())
+        waiting = [answer for answer in self._pending.values() if not answer.done()]
         self._pending.clear()
         self._outbox.clear()
+        if self._alarm is not None:
+            self._alarm.cancel()
+        if waiting:
+            self._tell_loss(waiting)
 
-    def _enqueue(self, op: str, fields: Mapping[str, Any]) -> tuple[int, _Reply]:
+    def _enqueue(
+        self, op: str, fields: dict[str, Any], what: str, *, budget_seconds: float
+    ) -> Answer:
         self._next_id += 1
-        future: _Reply = self._loop.create_future()
+        answer = Answer(self._loop, self._withdraw)
+        answer.request_id, answer.what = self._next_id, what
         if self._is_lost:
-            future.set_exception(_LostError())
-            return self._next_id, future
-        self._pending[self._next_id] = future
+            self._tell_loss([answer])
+            return answer
+        self._pending[self._next_id] = answer
         if not self._outbox:
             self._loop.call_soon(self._flush)
-        self._outbox[self._next_id] = {"id": self._next_id, "op": op, **fields}
-        return self._next_id, future
+        fields["id"], fields["op"] = self._next_id, op
+        self._outbox[self._next_id] = fields
+        self._set_deadline(answer, budget_seconds)
+        return answer
 
-    async def _await_reply(
-        self, request_id: int, future: _Reply, what: str, budget_seconds: float
-    ) -> dict[str, Any]:
-        try:
-            async with asyncio.timeout(budget_seconds):
-                return await future
-        except TimeoutError as error:
-            raise BudgetExceededError(
-                f"{what} of copy {self._copy_tag!r} got no answer within its budget of "
-                f"{budget_seconds:g} s."
-            ) from error
-        except _LostError:
-            raise await self._describe_loss(what) from None
-        finally:
-            self._abandon(request_id)
+    def _set_deadline(self, answer: Answer, budget_seconds: float) -> None:
+        answer.budget_seconds = budget_seconds
+        answer.deadline = self._loop.time() + budget_seconds
+        if self._alarm is None or answer.deadline < self._alarm.when():
+            self._set_alarm(answer.deadline)
 
-    def _abandon(self, request_id: int) -> None:
-        """Withdraw a request that nobody waits for any more; nothing if it was answered."""
-        if self._pending.pop(request_id, None) is None:
+    def _set_alarm(self, deadline: float) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = self._loop.call_at(deadline, self._end_overdue)
+
+    def _end_overdue(self) -> None:
+        """Give up what is past its budget, and look again when the next may be."""
+        self._alarm = None
+        now = self._loop.time()
+        for answer in [a for a in self._pending.values() if a.deadline <= now and not a.done()]:
+            self._withdraw(answer)
+            if answer.overdue is not None:
+                answer.overdue()
+            answer.set_exception(
+                BudgetExceededError(
+                    f"{answer.what} of copy {self._copy_tag!r} got no answer within its budget of "
+                    f"{answer.budget_seconds:g} s."
+                )
+            )
+        if self._pending:
+            self._set_alarm(min(answer.deadline for answer in self._pending.values()))
+
+    def _withdraw(self, answer: Answer) -> None:
+        """Take back a request that nobody waits for any more; nothing if it was answered."""
+        self._digests.forget(answer.request_id)
+        if self._pending.pop(answer.request_id, None) is None:
             return
-        if self._outbox.pop(request_id, None) is None:
-            _, answer = self._enqueue("cancel", {"target": request_id})
-            answer.add_done_callback(_ignore_outcome)
+        if self._outbox.pop(answer.request_id, None) is None:
+            fields = {"target": answer.request_id}
+            cancelling = self._enqueue("cancel", fields, "cancel", budget_seconds=EPISODE_SECONDS)
+            cancelling.add_done_callback(_ignore_outcome)
 
-    async def _describe_loss(self, what: str) -> Exception:
+    def _fail(self, answer: Answer, error: Exception) -> None:
+        self._digests.forget(answer.request_id)
+        if not answer.done():
+            answer.set_exception(error)
+
+    def _tell_loss(self, answers: Sequence[Answer]) -> None:
+        """Fail the answers with what ended the copy, once that is known."""
+        task = self._loop.create_task(self._explain_to(answers))
+        self._explaining.add(task)
+        task.add_done_callback(self._explaining.discard)
+
+    async def _explain_to(self, answers: Sequence[Answer]) -> None:
+        explained = None if self._fault is not None else await self._explain_loss()
+        for answer in answers:
+            self._fail(answer, self._describe_loss(answer.what, explained))
+
+    def _describe_loss(self, what: str, explained: CopyFailedError | None) -> Exception:
         if isinstance(self._fault, WireError):
             return CopyFailedError(
                 f"{what}: copy {self._copy_tag!r} sent a malformed frame: {self._fault}"
             )
-        if self._fault is not None:
-            return self._fault
-        explained = await self._explain_loss()
+        if explained is None:
+            return self._fault or CopyFailedError(f"{what}: copy {self._copy_tag!r} is lost.")
         return CopyFailedError(f"{what}: {explained}", explained.death)
 
     def _flush(self) -> None:
@@ -171,16 +248,12 @@ class Exchange(ABC):
             self._deliver(frames[::-1])
 
     def _refuse(self, request_id: int, error: WireError) -> None:
-        future = self._pending.pop(request_id)
-        if not future.done():
-            future.set_exception(error)
+        answer = self._pending.pop(request_id, None)
+        if answer is not None:
+            self._fail(answer, error)
 
 
-class _LostError(Exception):
-    """The carrier ended before the reply came; never leaves this module."""
-
-
-def _ignore_outcome(answer: _Reply) -> None:
+def _ignore_outcome(answer: asyncio.Future[Any]) -> None:
     """Mark the outcome of a withdrawal as seen: either way nobody waits for it."""
     if not answer.cancelled():
         answer.exception()

@@ -6,7 +6,7 @@ Knows nothing of where copies run.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -56,10 +56,22 @@ class Link(Protocol):
         """
         ...
 
-    async def call(
-        self, *, path: str, turns: tuple[int, ...], budget_seconds: float, **fields: Any
-    ) -> dict[str, Any]:
-        """Return the reply of one tool call, whose digest is kept until the episode closes."""
+    def call(
+        self,
+        *,
+        path: str,
+        turns: tuple[int, ...],
+        budget_seconds: float,
+        take: Callable[[dict[str, Any]], Any] | None = None,
+        overdue: Callable[[], None] | None = None,
+        **fields: Any,
+    ) -> asyncio.Future[Any]:
+        """Send one tool call; its digest is kept until the episode closes.
+
+        The future gets what `take` makes of the reply (the reply itself without it), or what
+        `request` would raise; `overdue` is called when the budget has passed. Cancelling the
+        future abandons the call.
+        """
         ...
 
     async def open_episode(self, episode: Mapping[str, Any]) -> None:

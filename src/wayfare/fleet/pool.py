@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from nodeset.context import EpisodeContext
@@ -90,30 +91,24 @@ class WorkerHandle:
         if self._environment in preflight:
             await self._play(self._environment, episode)
 
-    async def invoke(self, call: ToolCall) -> dict[str, Any]:
-        """Return the outputs of one tool call; see `Invoker.invoke`."""
+    def invoke(self, call: ToolCall) -> asyncio.Future[dict[str, Any]]:
+        """Send one tool call and return what its outputs will be; see `Invoker.invoke`."""
         tag = resolve(call.nodeset, self._call_tags, self._registry_tags)
         running, link = self._fleet.copies[tag], self._links[tag][1]
         budget = "call" if call.tool in running.warm_tools else "first_call"
         running.calls += 1
-        try:
-            reply = await link.call(
-                path=call.path,
-                turns=call.turns,
-                budget_seconds=running.budget_seconds(budget),
-                tool=call.tool,
-                config=dict(call.config),
-                inputs=call.inputs,
-                step=call.step,
-                seed=call.seed,
-            )
-        except BudgetExceededError:
-            running.doom()
-            raise
-        running.warm_tools.add(call.tool)
-        self.logs += [LogLine(call.path, call.turns, *pair) for pair in reply["logs"]]
-        outputs: dict[str, Any] = reply["outputs"]
-        return outputs
+        return link.call(
+            path=call.path,
+            turns=call.turns,
+            budget_seconds=running.budget_seconds(budget),
+            take=partial(self._take_reply, running, call),
+            overdue=running.doom,
+            tool=call.tool,
+            config=dict(call.config),
+            inputs=call.inputs,
+            step=call.step,
+            seed=call.seed,
+        )
 
     async def close_episode(self) -> list[Firing]:
         """Close the episode on every link; return path, turns and digest of every call."""
@@ -139,6 +134,15 @@ class WorkerHandle:
                 return
             await link.close()
         self._links[tag] = (running.copy, await running.copy.connect(self.index))
+
+    def _take_reply(
+        self, running: RunningCopy, call: ToolCall, reply: dict[str, Any]
+    ) -> dict[str, Any]:
+        running.warm_tools.add(call.tool)
+        for key, value in reply["logs"]:
+            self.logs.append(LogLine(call.path, call.turns, key, value))
+        outputs: dict[str, Any] = reply["outputs"]
+        return outputs
 
     async def _abandon_episode(self) -> None:
         """End what a failed attempt left open on the links that still live."""

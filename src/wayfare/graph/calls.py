@@ -5,7 +5,7 @@ Knows nothing of how calls travel or of what decides that a call is due.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -36,11 +36,13 @@ class InfrastructureError(Exception):
 class Invoker(Protocol):
     """Answers the calls of one worker's episode."""
 
-    async def invoke(self, call: ToolCall) -> dict[str, Any]:
-        """Return the tool's outputs by port name.
+    def invoke(self, call: ToolCall) -> Awaitable[dict[str, Any]]:
+        """Begin the call and return what will be the tool's outputs by port name.
 
-        Calls that become ready together are issued in one go before anything is awaited, so that
-        they can travel together. Cancellation abandons the call. Raises a `NodeSetError` for what
-        the author's code did and `InfrastructureError` for what befell the copy.
+        Where calls are many, a future is cheaper than a coroutine, which needs a task to run in.
+        Calls that become ready together are begun in one go before anything is awaited, so that
+        they can travel together. Cancellation abandons the call. What is awaited raises a
+        `NodeSetError` for what the author's code did and `InfrastructureError` for what befell the
+        copy.
         """
         ...
