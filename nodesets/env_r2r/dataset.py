@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Mapping
 
-from nodeset import Episode
+from nodeset import Episode, UnavailableError
 
 SPLITS = ("train", "val_seen", "val_unseen", "test")
 DATA_VARIABLE = "WAYFARE_DATA"
@@ -22,7 +22,7 @@ _HOW_TO_GET = (
 )
 
 
-class DatasetMissingError(FileNotFoundError):
+class DatasetMissingError(UnavailableError):
     """A published file is not where it was looked for."""
 
 

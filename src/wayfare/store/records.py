@@ -17,7 +17,7 @@ Outcome = Literal["completed", "truncated", "error"]
 OUTCOMES: tuple[Outcome, ...] = ("completed", "truncated", "error")
 
 ErrorKind = Literal[
-    "author", "port", "contract", "wire", "unknown_tool", "nodeset", "rule", "infrastructure"
+    "author", "port", "contract", "wire", "unknown_tool", "unavailable", "nodeset", "rule", "infrastructure"
 ]
 Claim = Literal["padded", "bit-stable", "not claimed"]
 Metric = bool | int | float

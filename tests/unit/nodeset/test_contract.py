@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from nodeset.errors import AuthorError, ContractError
+from nodeset.errors import AuthorError, ContractError, UnavailableError
 from nodeset.loading import load_nodeset
 from nodeset.manifest import build_manifest, list_episodes
 from nodeset.source import read_declarations
@@ -170,3 +170,14 @@ def test_sibling_folders_can_be_imported(tmp_path: Path) -> None:
 def test_what_is_nowhere_is_refused(target: str) -> None:
     with pytest.raises(ContractError, match="neither a file or folder nor an importable module"):
         load_nodeset(target)
+
+
+def test_what_is_unavailable_is_told_as_the_author_says_it(tmp_path: Path) -> None:
+    text = GOOD.replace("Episode, Field", "Episode, Field, UnavailableError")
+    text = text.replace(
+        "return [Episode(", "raise UnavailableError('no maps; run get-maps')\n        ["
+    )
+    text = text.replace('[str(i), "flat", info={"goal": i}) for i in range(self.length)]', "[]")
+    loaded = load(tmp_path, text)
+    with pytest.raises(UnavailableError, match=r"^no maps; run get-maps$"):
+        list_episodes(loaded, "test")  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ import pytest
 from nodesets.env_r2r.state import ActionError
 from tests.unit.nodesets.r2r_world import call, write_features, write_world
 
+from nodeset import UnavailableError
 from nodeset.loading import LoadedNodeSet, load_nodeset
 
 LEVEL = 12
@@ -134,7 +135,7 @@ def test_without_data_the_nodeset_still_describes_itself(
     env = load_nodeset(str(repo_root / "nodesets" / "env_r2r"))
     assert env.metadata is not None
     assert env.metadata["default_split"] == "val_unseen"
-    with pytest.raises(FileNotFoundError, match="WAYFARE_DATA"):
+    with pytest.raises(UnavailableError, match="WAYFARE_DATA"):
         env.nodeset.get_episodes("val_unseen")
 
 

@@ -18,6 +18,7 @@ from nodeset.errors import (
     ContractError,
     NodeSetError,
     PortError,
+    UnavailableError,
     UnknownToolError,
     WireError,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "NodeSetError",
     "PortDef",
     "PortError",
+    "UnavailableError",
     "UnknownToolError",
     "WireError",
 ]

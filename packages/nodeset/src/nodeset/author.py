@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Callable, Optional
 
-from nodeset.errors import AuthorError
+from nodeset.errors import AuthorError, NodeSetError
 
 _FRAMEWORK_FOLDERS = tuple(
     str(Path(file).parent) + "/"
@@ -20,7 +20,7 @@ _FRAMEWORK_FOLDERS = tuple(
 )
 
 
-def author_error(error: BaseException, where: str) -> AuthorError:
+def author_error(error: BaseException, where: str) -> NodeSetError:
     """Return what author code at `where` raised; its traceback begins with the author's frames."""
     return AuthorError.wrap(error, where, skip_frames=_count_own_frames(error.__traceback__))
 

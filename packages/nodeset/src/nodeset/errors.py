@@ -39,6 +39,16 @@ class UnknownToolError(NodeSetError):
     kind = "unknown_tool"
 
 
+class UnavailableError(NodeSetError):
+    """What a nodeset needs is not here: data, a device, a licence.
+
+    An author raises it with a sentence that says what is missing, where it was looked for and how
+    to get it; whoever set the run up sees that sentence, without a traceback.
+    """
+
+    kind = "unavailable"
+
+
 class AuthorError(NodeSetError):
     """The author's code raised, or returned something that its declaration rules out.
 
@@ -54,11 +64,14 @@ class AuthorError(NodeSetError):
         self.traceback_text = traceback_text
 
     @classmethod
-    def wrap(cls, error: BaseException, where: str, *, skip_frames: int = 0) -> AuthorError:
+    def wrap(cls, error: BaseException, where: str, *, skip_frames: int = 0) -> NodeSetError:
         """Return `error`, raised by author code at `where`, with its traceback as text.
 
-        `skip_frames` leaves out that many outermost frames: those of the framework.
+        `skip_frames` leaves out that many outermost frames: those of the framework. What says by
+        itself that something is unavailable is returned as it is.
         """
+        if isinstance(error, UnavailableError):
+            return error
         trace = error.__traceback__
         for _ in range(skip_frames):
             if trace is not None and trace.tb_next is not None:
@@ -69,7 +82,15 @@ class AuthorError(NodeSetError):
 
 
 _KINDS: Dict[str, Type[NodeSetError]] = {
-    cls.kind: cls for cls in (NodeSetError, ContractError, PortError, WireError, UnknownToolError)
+    cls.kind: cls
+    for cls in (
+        NodeSetError,
+        ContractError,
+        PortError,
+        WireError,
+        UnknownToolError,
+        UnavailableError,
+    )
 }
 
 
