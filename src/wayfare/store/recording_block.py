@@ -20,6 +20,7 @@ Array = np.ndarray[Any, Any]
 _ARRAY_CODE = 1
 _REFERENCE_CODE = 2
 _MIN_COMPRESSED_BYTES = 512
+_HEAD_BYTES = 256
 _LEVEL = 1
 """Speed before size: level 6 takes three times as long on images for a tenth less."""
 
@@ -48,8 +49,7 @@ def pack_value(value: Any, refer: Callable[[Array], bytes | None] | None = None)
         reference = refer(item) if refer else None
         if reference is not None:
             return msgpack.ExtType(_REFERENCE_CODE, reference)
-        content = [item.dtype.str, item.shape, item.tobytes()]
-        return msgpack.ExtType(_ARRAY_CODE, msgpack.packb(content))
+        return msgpack.ExtType(_ARRAY_CODE, _pack_array(item))
 
     packed: bytes = msgpack.packb(value, default=place, unicode_errors="surrogatepass")
     return packed
@@ -74,6 +74,17 @@ def unpack_value(packed: bytes, resolve: Callable[[bytes], Array] | None = None)
 def read_only(dtype: str, shape: Sequence[int], content: bytes) -> Array:
     """Return the array with this content; it can't be written to. Raises ValueError, TypeError."""
     return np.frombuffer(content, np.dtype(dtype)).reshape(shape)
+
+
+def _pack_array(array: Array) -> bytes:
+    """Return the array as bytes.
+
+    The buffer has the size that is needed: msgpack's own, 256 KiB for each, is so large that two
+    at a time make the allocator ask the system for memory, which takes ten times as long.
+    """
+    content = [array.dtype.str, array.shape, array.tobytes()]
+    packed: bytes = msgpack.packb(content, buf_size=array.nbytes + _HEAD_BYTES)
+    return packed
 
 
 def pack_block(kind: int, packed: bytes, key: bytes = b"") -> bytes:
