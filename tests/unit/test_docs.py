@@ -1,45 +1,95 @@
-"""Show that no command, option, exit status or setting is left out of the documentation.
+"""Show that nothing which can be written down is left out of the documentation.
 
 Knows nothing of whether what stands there is true.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 import re
 
 import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
+import nodeset
+import wayfare
+from nodeset import metrics
+from nodeset.host.status import ExitStatus as HostStatus
+from nodeset.ports import WIRE_TYPES
 from wayfare.cli.app import app
 from wayfare.cli.exit_status import ExitStatus
+from wayfare.evals.run import Episodes
+from wayfare.graph.builtin import CONFIGS
+from wayfare.graph.flatten import SUBGRAPH
+
+SNIPPET_SOURCES = ("examples/", "docs/snippets/")
+
+
+def list_commands(group, prefix=""):
+    for name, command in group.commands.items():
+        if isinstance(command, TyperGroup):
+            yield from list_commands(command, f"{prefix}{name} ")
+        else:
+            yield f"{prefix}{name}", command
+
 
 GROUP = get_command(app)
 assert isinstance(GROUP, TyperGroup)
-COMMANDS = GROUP.commands
+COMMANDS = dict(list_commands(GROUP))
 
 
 @pytest.fixture(scope="module")
-def page(repo_root):
-    return (repo_root / "docs" / "commands.md").read_text()
+def read_page(repo_root):
+    return lambda name: (repo_root / "docs" / f"{name}.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def page(read_page):
+    return read_page("commands")
+
+
+def names_in(text):
+    """Return the words in code of a text: `episodes.to_arrow()` gives both of its names."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]+)`", text))))
+
+
+def members_of(cls):
+    own = {name for name in (*vars(cls), *inspect.get_annotations(cls)) if name[0] != "_"}
+    fields = dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
+    return own | {field.name for field in fields if field.name[0] != "_"}
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_and_option_is_documented(name, page):
     section = re.search(rf"^## `wayfare {name}\b.*?(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
-    options = {text for option in COMMANDS[name].params for text in option.opts if text[:2] == "--"}
+    parameters = COMMANDS[name].params
+    options = {text for option in parameters for text in (*option.opts, *option.secondary_opts)} - {
+        "--help"
+    }
 
-    missing = [text for text in options if section is None or f"`{text}" not in section.group()]
+    missing = [
+        text
+        for text in options
+        if text[:2] == "--" and (section is None or f"`{text}" not in section.group())
+    ]
 
     assert missing == [], f"add to docs/commands.md, section `wayfare {name}`"
 
 
 def test_no_documented_command_is_made_up(page):
-    assert set(re.findall(r"^## `wayfare (\w+)", page, re.MULTILINE)) == set(COMMANDS)
+    titles = re.findall(r"^## `wayfare ([a-z ]+)", page, re.MULTILINE)
+
+    assert {title.strip() for title in titles} == set(COMMANDS)
 
 
-def test_every_exit_status_is_documented(page):
+def test_every_exit_status_is_documented(page, read_page):
     assert [status for status in ExitStatus if f"\n| {status.value} |" not in page] == []
+
+    architecture = read_page("architecture")
+    assert [status for status in HostStatus if f"`{status.value}`" not in architecture] == []
 
 
 def test_every_setting_is_documented(page, repo_root):
@@ -48,3 +98,63 @@ def test_every_setting_is_documented(page, repo_root):
     named = {name for path in sources for name in re.findall(r"WAYFARE_[A-Z]+", path.read_text())}
 
     assert sorted(name for name in named if f"`{name}`" not in page) == []
+
+
+@pytest.mark.parametrize("name", sorted({*CONFIGS, SUBGRAPH}))
+def test_every_built_in_is_documented_with_its_configuration(name, read_page):
+    row = re.search(rf"^\| `{name}` \|.*$", read_page("graphs"), re.MULTILINE)
+    fields = CONFIGS[name].model_fields if name in CONFIGS else {}
+
+    assert row is not None, "add to docs/graphs.md, the table of built-in nodes"
+    keys = {field.alias or key for key, field in fields.items()}
+    assert keys - names_in(row.group()) == set()
+
+
+@pytest.mark.parametrize("name", sorted(nodeset.__all__))
+def test_every_public_name_of_nodeset_is_documented(name, read_page):
+    page, value = read_page("nodeset"), getattr(nodeset, name)
+    is_error = inspect.isclass(value) and issubclass(value, Exception)
+
+    assert name in names_in(page)
+    missing = set() if is_error else members_of(value) - names_in(page)
+    assert missing == set(), f"add to docs/nodeset.md, {name}"
+
+
+def test_every_wire_type_is_documented(read_page):
+    page = read_page("nodeset")
+
+    assert [kind for kind in (*WIRE_TYPES, "LIST[T]") if f"\n| `{kind}` |" not in page] == []
+
+
+def test_every_metric_is_documented(read_page):
+    public = {
+        name
+        for name, value in vars(metrics).items()
+        if name[0] != "_"
+        and (inspect.isfunction(value) and value.__module__.startswith("nodeset.metrics"))
+    }
+
+    assert public - names_in(read_page("metrics")) == set()
+
+
+def test_the_python_api_is_documented(read_page):
+    names = names_in(read_page("python"))
+    public = {name for name in dir(wayfare) if name in wayfare._HOME}
+
+    assert public - names == set()
+    for cls in (wayfare.Graph, wayfare.Run, wayfare.Surroundings, Episodes):
+        inherited = {name for base in cls.__mro__[:-1] for name in members_of(base)}
+        methods = inherited if cls is wayfare.Graph else members_of(cls)
+        assert methods - names - set(dir(list)) == set(), f"add to docs/python.md, {cls.__name__}"
+    arguments = inspect.signature(wayfare.evaluate).parameters
+    assert set(arguments) - names == set(), "add to docs/python.md, evaluate"
+
+
+def test_code_on_the_pages_comes_from_files_that_tests_run(repo_root):
+    for path in (repo_root / "docs").rglob("*.md"):
+        text = path.read_text()
+        for source in re.findall(r'^--8<-- "([^":]+)', text, re.MULTILINE):
+            assert source.startswith(SNIPPET_SOURCES), f"{path.name}: {source}"
+            assert (repo_root / source).is_file(), f"{path.name}: {source}"
+        typed = re.findall(r"^```(?:python|json)\n(?!--8<-- )(.*)", text, re.MULTILINE)
+        assert typed == [], f"{path.name}: move this into examples/ or docs/snippets/"

@@ -5,13 +5,16 @@ Knows nothing of what an example is meant to teach.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+ROOT = Path(__file__).resolve().parents[3]
+EXAMPLES = ROOT / "examples"
+SCRIPTS = [*EXAMPLES.glob("*.py"), *(ROOT / "docs" / "snippets").glob("*.py")]
 MAX_LINES = 59
 SUBGRAPHS = {"look_ahead"}
 
@@ -59,13 +62,23 @@ def test_two_replicated_nodesets_have_a_copy_per_worker_each(wayfare):
     }
 
 
-@pytest.mark.parametrize("script", sorted(path.name for path in EXAMPLES.glob("*.py")))
+@pytest.mark.timeout(180)
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_runs(script, tmp_path):
-    command = [sys.executable, str(EXAMPLES / script)]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    command = [sys.executable, str(script)]
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=150
+    )
 
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def test_the_first_page_shows_what_its_command_prints(wayfare):
+    run = wayfare.evaluate("hello", "--workspace", str(EXAMPLES), "--workers", "4")
+
+    assert run["digest"] in (ROOT / "docs" / "index.md").read_text()
 
 
 def test_every_graph_is_run_or_is_a_subgraph():
