@@ -10,6 +10,7 @@ from typing import Any
 
 from nodeset.context import EpisodeContext
 from nodeset.errors import NodeSetError
+from wayfare.engine.agenda import Agenda, Due
 from wayfare.engine.errors import NodeFailure, RuleError
 from wayfare.engine.machine import Machine
 from wayfare.engine.result import GraphResult, collect_metrics
@@ -32,8 +33,9 @@ class Executor:
     ) -> None:
         self._invoker = invoker
         self._step_budget = step_budget
-        self._machine = Machine(plan, episode, step_budget)
-        self._calls: dict[asyncio.Future[Outputs], int] = {}
+        self._agenda = Agenda()
+        self._machine = Machine(plan, episode, self._agenda, step_budget=step_budget)
+        self._calls: dict[asyncio.Future[Outputs], Due] = {}
 
     @property
     def steps(self) -> int:
@@ -43,7 +45,7 @@ class Executor:
     @property
     def firings(self) -> list[tuple[str, tuple[int, ...]]]:
         """The tools' firings so far, in the order of calling, also after a failure."""
-        return self._machine.firings
+        return self._agenda.firings
 
     async def run(self) -> GraphResult:
         """Run the graph to its end.
@@ -75,30 +77,29 @@ class Executor:
         """
         if self._end.done():
             return
-        machine = self._machine
         try:
             if ended is not None:
                 self._take(ended)
-            for index, call in machine.advance():
+            for due, call in self._agenda.advance():
                 begun = asyncio.ensure_future(self._invoker.invoke(call))
-                self._calls[begun] = index
+                self._calls[begun] = due
                 begun.add_done_callback(self._advance)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  `run` raises it
             self._end.set_exception(error)
             return
-        if machine.has_work:
+        if self._agenda.has_work:
             self._loop.call_soon(self._advance)
         elif not self._calls:
             self._end.set_result(None)
 
     def _take(self, ended: asyncio.Future[Outputs]) -> None:
-        index = self._calls.pop(ended)
+        due = self._calls.pop(ended)
         try:
             outputs = ended.result()
         except NodeSetError as error:
-            self._machine.fail(index, error)
+            due.fail(due.unit, error)
         else:
-            self._machine.complete(index, outputs)
+            due.complete(due.unit, outputs)
 
     async def _abandon(self) -> None:
         """Cancel what is in flight and wait until it has ended."""
@@ -123,5 +124,5 @@ class Executor:
             metrics.undefined,
             machine.steps,
             machine.is_truncated,
-            machine.firings,
+            self.firings,
         )

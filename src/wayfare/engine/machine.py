@@ -1,4 +1,4 @@
-"""Step one episode's graph: fire what is ready, pass values on, turn the loops.
+"""Step one graph through one episode: fire what is ready, pass values on, turn loops, run maps.
 
 Knows nothing of asyncio: it hands out the calls that are due and is told how they ended. Its state
 is laid out once per episode; a turn costs no more than the units in it.
@@ -6,92 +6,77 @@ is laid out once per episode; a turn costs no more than the units in it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 from nodeset.context import EpisodeContext
 from nodeset.digest import hash64
-from nodeset.errors import NodeSetError, PortError
-from nodeset.ports import accept
-from wayfare.engine.errors import NodeFailure, RuleError
+from nodeset.errors import NodeSetError
+from wayfare.engine.absence import is_switched_off
+from wayfare.engine.agenda import Agenda, Due, Position
+from wayfare.engine.errors import NodeFailure
+from wayfare.engine.firing import fire_builtin, items_of, missing_output
 from wayfare.engine.loop import LoopState
 from wayfare.engine.result import Outcome
 from wayfare.engine.signal import FAILED, OFF
-from wayfare.graph.builtin import CONDITION
 from wayfare.graph.calls import ToolCall
 from wayfare.graph.scope import ROOT
-from wayfare.graph.unit import Kind, LoopPlan, Plan, Unit
-
-TURNS_PER_SLICE = 256
-"""Turns in a row without a call before others get the event loop."""
+from wayfare.graph.unit import Kind, LoopPlan, MapPlan, Plan, Unit
 
 
 class Machine:
-    """The state of one episode in one graph."""
+    """The state of one episode in one graph, or of one item in the graph of a map.
 
-    def __init__(self, plan: Plan, episode: EpisodeContext, step_budget: int | None) -> None:
+    All machines of an episode share its agenda. `position` says where this one stands among them;
+    `on_end` is called when it has finished.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        episode: EpisodeContext,
+        agenda: Agenda,
+        *,
+        step_budget: int | None = None,
+        position: Position | None = None,
+        on_end: Callable[[], None] | None = None,
+    ) -> None:
         self._plan = plan
         self._episode = episode
+        self._agenda = agenda
         self._step_budget = step_budget
+        self._position = position or Position()
+        self._on_end = on_end
         self._values: list[Any] = [OFF] * plan.slot_count
         self._waits: dict[int, int] = {}
         self._remaining: dict[int, int] = {}
-        self._turns: dict[int, tuple[int, ...]] = {ROOT: ()}
+        self._turns: dict[int, tuple[int, ...]] = {ROOT: self._position.turns}
         self._failed_scopes: set[int] = set()
         self._loops: dict[int, LoopState] = {}
+        self._maps: dict[int, list[Machine]] = {}
+        self._unfinished: dict[int, int] = {}
+        self._heirs: dict[int, list[tuple[Machine, int]]] = {}
         self._ready: list[int] = []
         self._settled_scopes: list[int] = []
-        self._due: list[Unit] = []
         self._failures: list[tuple[int, NodeFailure]] = []
         self.is_finished = False
         self.is_truncated = False
         self.steps = 0
-        self.firings: list[tuple[str, tuple[int, ...]]] = []
-
-    @property
-    def has_work(self) -> bool:
-        """Say whether `advance` stopped before all was done that needs no call."""
-        return bool(self._ready or self._settled_scopes)
 
     @property
     def first_failure(self) -> NodeFailure | None:
-        """Return the failure that stands for the episode: the first in document order."""
+        """Return the failure that stands for the rest: the first in document order."""
         return min(self._failures, key=lambda item: item[0])[1] if self._failures else None
 
-    def start(self) -> None:
-        """Make the nodes ready that wait for nothing."""
+    def start(self, held: Collection[int] = ()) -> None:
+        """Make the nodes ready that wait for nothing; `held` units wait for another machine."""
         self._open_scope(ROOT)
-
-    def advance(self) -> list[tuple[int, ToolCall]]:
-        """Fire all that is ready; return the calls that became due, in their fixed order."""
-        turns = 0
-        while self.has_work and turns < TURNS_PER_SLICE:
-            while self._ready:
-                self._fire(self._plan.units[self._ready.pop()])
-            if self._settled_scopes:
-                self._close_scope(self._settled_scopes.pop())
-                turns += 1
-        due = sorted(self._due, key=_rank)
-        self._due.clear()
-        return [(unit.index, self._call(unit)) for unit in due]
-
-    def complete(self, index: int, outputs: Mapping[str, Any]) -> None:
-        """Take what a tool returned."""
-        unit = self._plan.units[index]
-        for output in unit.outputs:
-            value = outputs.get(output.port, OFF)
-            if value is OFF and not output.is_optional:
-                self.fail(index, _missing_output(unit, output.port, outputs))
-                return
-            self._values[output.slot] = value
-        self._settle(unit)
-
-    def fail(self, index: int, error: NodeSetError) -> None:
-        """Take a node's failure; what depends on the node will not fire."""
-        unit = self._plan.units[index]
-        failure = NodeFailure(unit.path, self._turns[unit.scope], error)
-        self._failures.append((unit.index, failure))
-        self._settle_as(unit, FAILED)
+        for index in held:
+            self._waits[index] += 1
+        self._ready = [index for index in self._ready if not self._waits[index]]
+        self._agenda.add_work(self._work)
 
     def outcomes(self) -> list[Outcome]:
         """Return what came to every graphOut, in document order."""
@@ -101,6 +86,47 @@ class Machine:
             Outcome(unit.path, unit.value, value, value is OFF)
             for unit, value in zip(results, values, strict=True)
         ]
+
+    def _work(self) -> bool:
+        """Fire all that is ready; return whether a turn ended, so that there may be more."""
+        while self._ready:
+            self._fire(self._plan.units[self._ready.pop()])
+        if self._settled_scopes:
+            self._close_scope(self._settled_scopes.pop())
+            return True
+        return False
+
+    def _call(self, unit: Unit) -> ToolCall:
+        values, turns = self._values, self._turns[unit.scope]
+        return ToolCall(
+            path=unit.path,
+            nodeset=unit.nodeset,
+            tool=unit.tool,
+            config=unit.config,
+            inputs={i.port: values[i.slot] for i in unit.inputs if values[i.slot] is not OFF},
+            step=self._position.step_at(turns),
+            turns=turns,
+            seed=hash64(self._episode.seed, unit.path, turns),
+        )
+
+    def _due(self, unit: Unit) -> Due:
+        return Due(unit, self._position, self._call, self._complete, self._fail)
+
+    def _complete(self, unit: Unit, outputs: Mapping[str, Any]) -> None:
+        for output in unit.outputs:
+            value = outputs.get(output.port, OFF)
+            if value is OFF and not output.is_optional:
+                self._fail(unit, missing_output(unit, output.port, outputs))
+                return
+            self._values[output.slot] = value
+        self._settle(unit)
+        self._agenda.add_work(self._work)
+
+    def _fail(self, unit: Unit, error: NodeSetError) -> None:
+        """Keep a node's failure; what depends on the node will not fire."""
+        self._failures.append((unit.index, NodeFailure(unit.path, self._turns[unit.scope], error)))
+        self._settle_as(unit, FAILED)
+        self._agenda.add_work(self._work)
 
     def _open_scope(self, scope: int) -> None:
         plan = self._plan.scopes[scope]
@@ -113,6 +139,8 @@ class Machine:
     def _close_scope(self, scope: int) -> None:
         if scope == ROOT:
             self.is_finished = True
+            if self._on_end is not None:
+                self._on_end()
             return
         unit = self._plan.units[scope]
         if unit.loop is None:
@@ -135,6 +163,9 @@ class Machine:
     def _start_loop(self, unit: Unit, loop: LoopPlan) -> None:
         if any(self._values[slot] is FAILED for slot in loop.entering):
             self._settle_as(unit, FAILED)
+            return
+        if is_switched_off(self._plan, loop, self._values):
+            self._settle_as(unit, OFF)
             return
         budget = loop.max_turns
         if loop.is_outermost and self._step_budget is not None:
@@ -160,6 +191,54 @@ class Machine:
             self.is_truncated = True
         self._settle(unit)
 
+    def _start_map(self, unit: Unit, inner: MapPlan) -> None:
+        try:
+            items = items_of(unit, inner, self._values)
+        except NodeSetError as error:
+            self._fail(unit, error)
+            return
+        machines = [self._machine_of(unit, inner, number) for number in range(len(items))]
+        self._maps[unit.index] = machines
+        self._unfinished[unit.index] = len(machines)
+        for machine, item in zip(machines, items, strict=True):
+            machine._values[inner.item] = item
+            for around, within in inner.latched:
+                machine._values[within] = self._values[around]
+        for earlier, later in pairwise(machines):
+            for first, last in inner.chains:
+                earlier._heirs.setdefault(last, []).append((later, first))
+        for number, machine in enumerate(machines):
+            machine.start([first for first, _ in inner.chains] if number else ())
+        if not machines:
+            self._end_map(unit, inner)
+
+    def _machine_of(self, unit: Unit, inner: MapPlan, number: int) -> Machine:
+        return Machine(
+            inner.plan,
+            self._episode,
+            self._agenda,
+            position=self._position.of_item(self._turns[unit.scope], unit, number),
+            on_end=partial(self._end_item, unit, inner),
+        )
+
+    def _end_item(self, unit: Unit, inner: MapPlan) -> None:
+        self._unfinished[unit.index] -= 1
+        if not self._unfinished[unit.index]:
+            self._end_map(unit, inner)
+            self._agenda.add_work(self._work)
+
+    def _end_map(self, unit: Unit, inner: MapPlan) -> None:
+        machines = self._maps.pop(unit.index)
+        failures = [failure for machine in machines if (failure := machine.first_failure)]
+        if failures:
+            self._failures.append((unit.index, failures[0]))
+            self._settle_as(unit, FAILED)
+            return
+        for within, around in inner.results:
+            values = [machine._values[within] for machine in machines]
+            self._values[around] = [value for value in values if value is not OFF]
+        self._settle(unit)
+
     def _fire(self, unit: Unit) -> None:
         if unit.loop is not None:
             self._start_loop(unit, unit.loop)
@@ -170,33 +249,21 @@ class Machine:
         elif any(not i.is_optional and values[i.slot] is OFF for i in unit.inputs):
             self._settle_as(unit, OFF)
         elif unit.kind is Kind.TOOL:
-            self._due.append(unit)
+            self._agenda.add_call(self._due(unit))
+        elif unit.map is not None:
+            self._start_map(unit, unit.map)
         else:
             self._fire_builtin(unit)
 
     def _fire_builtin(self, unit: Unit) -> None:
         try:
-            outputs = _builtin_outputs(unit, self._values, self._episode)
+            outputs = fire_builtin(unit, self._values, self._episode)
         except NodeSetError as error:
-            self.fail(unit.index, error)
+            self._fail(unit, error)
             return
         for output, value in zip(unit.outputs, outputs, strict=True):
             self._values[output.slot] = value
         self._settle(unit)
-
-    def _call(self, unit: Unit) -> ToolCall:
-        values, turns = self._values, self._turns[unit.scope]
-        self.firings.append((unit.path, turns))
-        return ToolCall(
-            path=unit.path,
-            nodeset=unit.nodeset,
-            tool=unit.tool,
-            config=unit.config,
-            inputs={i.port: values[i.slot] for i in unit.inputs if values[i.slot] is not OFF},
-            step=turns[0] if turns else 0,
-            turns=turns,
-            seed=hash64(self._episode.seed, unit.path, turns),
-        )
 
     def _settle_as(self, unit: Unit, signal: Any) -> None:
         slots = unit.loop.end_slots if unit.loop else [output.slot for output in unit.outputs]
@@ -212,53 +279,16 @@ class Machine:
             waits[follower] -= 1
             if not waits[follower]:
                 self._ready.append(follower)
+        if self._heirs:
+            self._release_heirs(unit)
         self._remaining[unit.scope] -= 1
         if not self._remaining[unit.scope]:
             self._settled_scopes.append(unit.scope)
 
-
-def _rank(unit: Unit) -> int:
-    return unit.rank
-
-
-def _builtin_outputs(unit: Unit, values: list[Any], episode: EpisodeContext) -> tuple[Any, ...]:
-    match unit.kind:
-        case Kind.CONST:
-            return (unit.value,)
-        case Kind.EPISODE:
-            return (episode.index, episode.id, episode.scene_id, episode.split, episode.seed)
-        case Kind.SWITCH:
-            return _switch(unit, values)
-        case Kind.MERGE:
-            return (_merge(unit, values),)
-        case Kind.RESULT:
-            return ()
-        case Kind.RELAY:
-            # Off or unwired, an input of a subgraph is off inside.
-            return (values[unit.inputs[0].slot] if unit.inputs else OFF,)
-    raise TypeError(f"{unit.kind!r} is no built-in that fires")
-
-
-def _switch(unit: Unit, values: list[Any]) -> tuple[Any, Any]:
-    slots = {item.port: item.slot for item in unit.inputs}
-    condition = accept(CONDITION, values[slots["condition"]], f"switch {unit.path!r} input")
-    value = values[slots["value"]]
-    return (value, OFF) if condition else (OFF, value)
-
-
-def _merge(unit: Unit, values: list[Any]) -> Any:
-    came = [item for item in unit.inputs if values[item.slot] is not OFF]
-    if len(came) > 1:
-        ports = " and ".join(repr(item.port) for item in came)
-        raise RuleError(
-            f"merge {unit.path!r} got values at {ports}; only one may come. "
-            "Let a switch decide which branch runs."
-        )
-    return values[came[0].slot] if came else OFF
-
-
-def _missing_output(unit: Unit, port: str, outputs: Mapping[str, Any]) -> PortError:
-    return PortError(
-        f"{unit.nodeset}__{unit.tool} output {port!r} is missing: got {sorted(outputs)}. "
-        "Return it, or declare the port optional."
-    )
+    def _release_heirs(self, unit: Unit) -> None:
+        """Let the next item's first call go that waits for this one, its last."""
+        for machine, index in self._heirs.get(unit.index, ()):
+            machine._waits[index] -= 1
+            if not machine._waits[index]:
+                machine._ready.append(index)
+                self._agenda.add_work(machine._work)

@@ -21,6 +21,14 @@ CONDITION = PortDef("condition", "BOOL", "decides which output gets the value")
 RELAY = "relay"
 """What a subgraph's graphIn or graphOut becomes: it passes on what it is given."""
 
+MAP_IN = "mapIn"
+MAP_OUT = "mapOut"
+"""What the graphIn and graphOut of a map's graph become: where values enter and leave an item."""
+
+ITEM = "item"
+ITEMS = "items"
+"""A map's graphIn `item` gets one item of the list at the map's input `items`."""
+
 RESERVED_PORTS = frozenset({"after", "step", "stop"})
 FORBIDDEN_IN_NAMES = ("/", ".")
 
@@ -126,7 +134,8 @@ def signature_of(node_type: str, config: BuiltinConfig) -> Signature:
             return _signature([*inputs, STOP], [*_any([f"final_{name}" for name in ports]), *ends])
         case GraphInConfig(type=wire_type):
             value = PortDef("value", wire_type, optional=config.optional)
-            return _signature([value], [PortDef("value", wire_type)])
+            inputs = [] if node_type == MAP_IN else [value]
+            return _signature(inputs, [PortDef("value", wire_type)])
         case GraphOutConfig():
             return _signature(_any(["value"]), _any(["value"]) if node_type == RELAY else [])
         case ConstConfig(value=value):

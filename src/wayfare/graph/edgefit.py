@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from nodeset.errors import PortError
 from nodeset.ports import PortDef, accept, is_compatible
+from wayfare.graph.anatomy import Edge, Node, Sketch
 from wayfare.graph.builtin import AFTER, ConstConfig
 from wayfare.graph.fault import Fault
 from wayfare.graph.inference import Inference
-from wayfare.graph.sketch import Edge, Node, Sketch
 
 METRIC_TYPES = ("INT", "FLOAT", "BOOL", "METRICS", "JSON", "ANY")
 

@@ -16,19 +16,21 @@ from wayfare.graph.document import EdgeSpec, GraphDocument, NodeSpec, read_graph
 from wayfare.graph.fault import Fault, GraphError, suggest
 
 SUBGRAPH = "subgraph"
+MAP = "map"
 RELAY_IN = "graphIn"
 RELAY_OUT = "graphOut"
+Home = Literal["top", "subgraph", "map"]
 TOP_ONLY = ("nodesets", "environment", "step_budget")
 
 
 @dataclass(frozen=True, slots=True)
 class FlatNode:
-    """A node with its path; `is_inner` if it stands in a subgraph."""
+    """A node with its path; `home` is the kind of graph that it stands in directly."""
 
     path: str
     place: str
     spec: NodeSpec
-    is_inner: bool
+    home: Home
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +67,21 @@ class _Inner:
 BROKEN = _Inner({}, {}, (), is_broken=True)
 
 
-def flatten(document: GraphDocument) -> Flat:
-    """Return the nodes and edges of the document with all subgraphs laid open."""
+def flatten(
+    document: GraphDocument, *, prefix: str = "", place: str = "", home: Home = "top"
+) -> Flat:
+    """Return the nodes and edges of the document with all subgraphs laid open.
+
+    A map stays one node: its graph runs once per item. For that graph `prefix` is the path and
+    `place` the place of the map.
+    """
     flat = Flat(faults=list(document.reading_faults))
-    _add(flat, document, prefix="", place="")
+    _add(flat, document, prefix=prefix, place=place, home=home)
     return flat
 
 
 def embed_graphs(document: GraphDocument, find: Callable[[str], GraphDocument]) -> GraphDocument:
-    """Return the document with the graphs that its subgraphs name put in their place.
+    """Return the document with the graphs that its subgraphs and maps name put in their place.
 
     `find` returns a graph by its name or raises `GraphError`. A graph that contains itself is
     refused. What is embedded is part of the agent and of its hash.
@@ -96,12 +104,12 @@ def _embed_node(
     node: NodeSpec, find: Callable[[str], GraphDocument], names: tuple[str, ...]
 ) -> NodeSpec:
     graph = node.config.get("graph")
-    if node.type != SUBGRAPH or not isinstance(graph, (str, dict)):
+    if node.type not in (SUBGRAPH, MAP) or not isinstance(graph, (str, dict)):
         return node
     if isinstance(graph, str):
         if graph in names:
             rule = f"graph {graph!r} contains itself: {' -> '.join([*names, graph])}"
-            remedy = "Take one of these subgraphs out."
+            remedy = "Take one of these graphs out."
             raise GraphError([Fault("recursion", f"node {node.id!r}", rule, remedy)])
         inner, within = find(graph), (*names, graph)
     else:
@@ -110,7 +118,7 @@ def _embed_node(
     return node.model_copy(update={"config": config})
 
 
-def _add(flat: Flat, document: GraphDocument, *, prefix: str, place: str) -> _Inner:
+def _add(flat: Flat, document: GraphDocument, *, prefix: str, place: str, home: Home) -> _Inner:
     subgraphs: dict[str, _Inner] = {}
     counts = Counter(spec.id for spec in document.nodes)
     for index, spec in enumerate(document.nodes):
@@ -123,7 +131,7 @@ def _add(flat: Flat, document: GraphDocument, *, prefix: str, place: str) -> _In
                 flat.faults.append(Fault("duplicate-id", own, rule, remedy))
             subgraphs[spec.id] = _add_subgraph(flat, spec, prefix=prefix + spec.id, place=own)
         else:
-            flat.nodes.append(FlatNode(prefix + spec.id, own, spec, bool(prefix)))
+            flat.nodes.append(FlatNode(prefix + spec.id, own, spec, home))
     for index, edge in enumerate(document.edges):
         text = f"{edge.source}.{edge.source_handle} -> {edge.target}.{edge.target_handle}"
         own = f"{place}edges[{index}] {text}"
@@ -138,27 +146,36 @@ def _check_id(flat: Flat, name: str, place: str) -> None:
 
 
 def _add_subgraph(flat: Flat, spec: NodeSpec, *, prefix: str, place: str) -> _Inner:
+    document = read_inner(spec, place, flat.faults)
+    if document is None:
+        return BROKEN
+    flat.faults.extend(document.reading_faults)
+    home: Home = "subgraph"
+    return _add(flat, document, prefix=f"{prefix}/", place=f"{place} graph.", home=home)
+
+
+def read_inner(spec: NodeSpec, place: str, faults: list[Fault]) -> GraphDocument | None:
+    """Return the graph of a subgraph or map, or nothing and why."""
     for key in spec.config:
         if key != "graph":
-            rule = f"built-in 'subgraph' knows no config key {key!r}"
-            flat.faults.append(Fault("config-key", place, rule, suggest(key, ["graph"])))
+            rule = f"built-in {spec.type!r} knows no config key {key!r}"
+            faults.append(Fault("config-key", place, rule, suggest(key, ["graph"])))
     graph = spec.config.get("graph")
     if not isinstance(graph, dict):
         known = f"graph {graph!r} is not known here" if isinstance(graph, str) else "is missing"
-        rule = f"a subgraph's 'graph' must be a graph document or the name of one; {known}"
-        flat.faults.append(Fault("config", f"{place} config.graph", rule, "Give one of the two."))
-        return BROKEN
+        rule = f"a {spec.type}'s 'graph' must be a graph document or the name of one; {known}"
+        faults.append(Fault("config", f"{place} config.graph", rule, "Give one of the two."))
+        return None
     try:
         document = read_graph(graph, f"{place} config.graph")
     except GraphError as error:
-        flat.faults.extend(error.faults)
-        return BROKEN
-    flat.faults.extend(document.reading_faults)
+        faults.extend(error.faults)
+        return None
     for key in TOP_ONLY:
         if key in graph:
             rule = f"{key!r} stands only at the top of a graph"
-            flat.faults.append(Fault("top-only", f"{place} config.graph", rule, "Move it there."))
-    return _add(flat, document, prefix=f"{prefix}/", place=f"{place} graph.")
+            faults.append(Fault("top-only", f"{place} config.graph", rule, "Move it there."))
+    return document
 
 
 def _seen_from_outside(

@@ -5,12 +5,25 @@ Knows nothing of what is allowed; a type that nothing tells is `ANY`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
 
-from nodeset.ports import is_compatible
-from wayfare.graph.builtin import RELAY, GraphInConfig, IterInConfig, IterOutConfig
-from wayfare.graph.scope import Loop, topological_order
-from wayfare.graph.sketch import Edge, Node, Sketch
+from nodeset.ports import is_compatible, parse_wire_type
+from wayfare.graph.anatomy import Edge, Node, Sketch
+from wayfare.graph.builtin import (
+    ITEM,
+    ITEMS,
+    MAP_IN,
+    MAP_OUT,
+    RELAY,
+    GraphInConfig,
+    GraphOutConfig,
+    IterInConfig,
+    IterOutConfig,
+)
+from wayfare.graph.flatten import MAP
+from wayfare.graph.scope import Loop, Scopes, find_scopes, topological_order
 
 ANY = "ANY"
 FINAL = "final_"
@@ -19,15 +32,31 @@ INIT = "init_"
 Port = tuple[int, str]
 
 
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """What passes a port: its type, None while nothing tells it, and whether it is volatile."""
+
+    type: str | None = None
+    is_volatile: bool = False
+
+
+NOTHING: Mapping[str, Flow] = MappingProxyType({})
+
+
 class Inference:
     """Type and volatility of every output port, found by passing along the edges until it rests.
 
     Types only ever widen. If they do not come to rest after a bounded number of passes (a loop that
-    carries a list of its own lists), all that is passed on is `ANY`.
+    carries a list of its own lists), all that is passed on is `ANY`. `given` is what comes to the
+    graph of a map, by the names of its graphIns.
     """
 
-    def __init__(self, sketch: Sketch, loops: Sequence[Loop]) -> None:
+    def __init__(
+        self, sketch: Sketch, loops: Sequence[Loop], given: Mapping[str, Flow] = NOTHING
+    ) -> None:
         self._nodes = sketch.nodes
+        self._given = given
+        self._maps: dict[int, tuple[Mapping[str, Flow], Inference]] = {}
         self._incoming: dict[Port, list[Port]] = {}
         for edge in sketch.edges:
             ends = self._incoming.setdefault((edge.target, edge.target_port), [])
@@ -51,6 +80,29 @@ class Inference:
         """Say whether the values of the edge may differ from one attempt to the next."""
         return (edge.source, edge.source_port) in self._volatile
 
+    def within(self, index: int) -> Inference | None:
+        """Return what is known within the graph of a map, by the map's index."""
+        sketch, signature = self._nodes[index].inner, self._nodes[index].signature
+        if sketch is None:
+            return None
+        names = signature.inputs if signature else ()
+        given = {name: self._arriving(index, name) for name in names}
+        known, inference = self._maps.get(index, (None, None))
+        if inference is None or known != given:
+            scopes = find_scopes(sketch)
+            loops = scopes.loops if isinstance(scopes, Scopes) else ()
+            inference = Inference(sketch, loops, given)
+            self._maps[index] = given, inference
+        return inference
+
+    def result(self, name: str) -> Flow:
+        """Return what comes out at a graphOut of the graph of a map."""
+        for node in self._nodes:
+            match node.config:
+                case GraphOutConfig(port_name=own) if node.type == MAP_OUT and own == name:
+                    return self._arriving(node.index, "value")
+        return Flow(ANY)
+
     def _declare(self, sketch: Sketch) -> dict[Port, list[Port]]:
         """Note what ports declare; return those that pass values on, with where these come from."""
         passed: dict[Port, list[Port]] = {}
@@ -61,31 +113,52 @@ class Inference:
                 if origins is not None:
                     passed[index, port.name] = origins
                     continue
-                self._types[index, port.name] = port.wire_type
-                if port.volatile:
+                flow = self._entering(node) or Flow(port.wire_type, port.volatile)
+                self._types[index, port.name] = flow.type
+                if flow.is_volatile:
                     self._volatile.add((index, port.name))
         return passed
+
+    def _entering(self, node: Node) -> Flow | None:
+        """Return what comes in at a graphIn of the graph of a map; a declared type is known."""
+        if node.type != MAP_IN or not isinstance(node.config, GraphInConfig):
+            return None
+        name = node.config.port_name
+        flow = self._given.get(ITEMS if name == ITEM else name, Flow(ANY))
+        if node.config.type != ANY:
+            return Flow(node.config.type, flow.is_volatile)
+        return Flow(_element(flow.type), flow.is_volatile) if name == ITEM else flow
 
     def _pass_along(self) -> bool:
         has_changed = False
         for port, origins in self._origins_of.items():
-            found = self._joined(port, origins)
-            if found != self._types.get(port):
-                self._types[port] = found
+            found = self._found(port, origins)
+            if found.type != self._types.get(port):
+                self._types[port] = found.type
                 has_changed = True
-            if port not in self._volatile and not self._volatile.isdisjoint(origins):
+            if port not in self._volatile and found.is_volatile:
                 self._volatile.add(port)
                 has_changed = True
         return has_changed
 
-    def _joined(self, port: Port, origins: list[Port]) -> str | None:
+    def _found(self, port: Port, origins: list[Port]) -> Flow:
+        kind = self._nodes[port[0]].type
+        if kind == MAP:
+            inner = self.within(port[0])
+            return _listed(inner.result(port[1])) if inner else Flow(ANY)
+        flow = self._joined(origins)
+        return _listed(flow) if kind == "collect" else flow
+
+    def _arriving(self, index: int, name: str) -> Flow:
+        return self._joined(self._incoming.get((index, name), []))
+
+    def _joined(self, origins: list[Port]) -> Flow:
         # An origin without a signature (a broken node) may give anything.
         kinds = {
             self._types.get(origin, None if origin in self._origins_of else ANY)
             for origin in origins
         }
-        found = _join(kinds)
-        return f"LIST[{found}]" if found and self._nodes[port[0]].type == "collect" else found
+        return Flow(_join(kinds), not self._volatile.isdisjoint(origins))
 
     def _origins(self, node: Node, output: str) -> list[Port] | None:
         """Return the output ports whose values this one passes on, None if it makes its own."""
@@ -138,6 +211,7 @@ _PASSED_ON: dict[str, Callable[[Inference, Node, str], list[Port] | None]] = {
     "switch": _value_input,
     "merge": _all_inputs,
     "collect": _value_input,
+    MAP: _all_inputs,
     RELAY: _relayed,
     "iterIn": Inference.of_entry,
     "iterOut": Inference.of_exit,
@@ -155,3 +229,14 @@ def _join(kinds: set[str | None]) -> str | None:
         if all(is_compatible(kind, candidate) for kind in known):
             return candidate
     return ANY
+
+
+def _element(kind: str | None) -> str | None:
+    """Return the type of a list's items; a list that says nothing of them holds `ANY`."""
+    if kind is None:
+        return None
+    return parse_wire_type(kind)[1] or ANY
+
+
+def _listed(flow: Flow) -> Flow:
+    return Flow(f"LIST[{flow.type}]" if flow.type else None, flow.is_volatile)

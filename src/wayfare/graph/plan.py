@@ -5,23 +5,42 @@ Knows nothing of episodes or calls in flight: what stands here is the same for a
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any
 
+from wayfare.graph.anatomy import Manifest, Node, Sketch
 from wayfare.graph.builtin import (
+    ITEM,
+    ITEMS,
+    MAP_IN,
+    MAP_OUT,
     RELAY,
     STOP,
     ConstConfig,
+    GraphInConfig,
     GraphOutConfig,
     IterOutConfig,
     Signature,
 )
 from wayfare.graph.document import GraphDocument
 from wayfare.graph.fault import GraphError
-from wayfare.graph.schedule import Schedule, make_schedule
+from wayfare.graph.flatten import MAP
+from wayfare.graph.schedule import make_schedule
 from wayfare.graph.scope import ROOT, Loop, Scopes, find_scopes
-from wayfare.graph.sketch import Manifest, Node, Sketch, draw
-from wayfare.graph.unit import NEVER, Carry, Input, Kind, LoopPlan, Output, Plan, ScopePlan, Unit
+from wayfare.graph.sketch import draw
+from wayfare.graph.unit import (
+    NEVER,
+    Carry,
+    Input,
+    Kind,
+    LoopPlan,
+    MapPlan,
+    Output,
+    Plan,
+    ScopePlan,
+    Unit,
+)
 from wayfare.graph.validate import validate
 
 __all__ = ["Plan", "compile_plan"]
@@ -37,18 +56,19 @@ def compile_plan(
     faults = validate(document, manifests)
     if faults:
         raise GraphError(faults)
-    sketch = draw(document, manifests)
-    scopes = find_scopes(sketch)
-    if not isinstance(scopes, Scopes):
-        raise GraphError(scopes)
-    return _Compiler(sketch, scopes, make_schedule(sketch, scopes, ordered)).compile()
+    return _Compiler(draw(document, manifests), ordered).compile()
 
 
 class _Compiler:
-    def __init__(self, sketch: Sketch, scopes: Scopes, schedule: Schedule) -> None:
+    def __init__(self, sketch: Sketch, ordered: frozenset[str], *, is_top: bool = True) -> None:
+        scopes = find_scopes(sketch)
+        if not isinstance(scopes, Scopes):
+            raise GraphError(scopes)
         self.sketch = sketch
+        self.ordered = ordered
+        self.is_top = is_top
         self.scopes = scopes
-        self.schedule = schedule
+        self.schedule = schedule = make_schedule(sketch, scopes, ordered)
         self.incoming = sketch.edges_into()
         self.slots: dict[tuple[int, str], int] = {}
         for node in sketch.nodes:
@@ -70,6 +90,8 @@ class _Compiler:
         scopes = {scope: self._scope(scope, units) for scope, units in self.schedule.order.items()}
         paths = [node.path for node in self.sketch.nodes]
         pairs = tuple((paths[a], paths[b]) for a, b in self.schedule.position_pairs)
+        inner = (unit.map.plan.position_pairs for unit in units.values() if unit.map)
+        pairs = tuple(itertools.chain(pairs, *inner))
         return Plan(units, scopes, len(self.slots) + 1, self.schedule.sequences, pairs)
 
     def _scope(self, scope: int, units: tuple[int, ...]) -> ScopePlan:
@@ -109,10 +131,37 @@ class _Compiler:
             config=node.tool_config,
             value=_value_of(node),
             loop=self._loop(node) if is_loop else None,
+            map=self._map(node, node.inner) if node.inner else None,
+        )
+
+    def _map(self, node: Node, inner: Sketch) -> MapPlan:
+        compiler = _Compiler(inner, self.ordered, is_top=False)
+        plan = compiler.compile()
+        around = self.wired(node.index)
+        ends: dict[str, int] = {}
+        results = []
+        for end in inner.nodes:
+            match end.config:
+                case GraphInConfig(port_name=name) if end.type == MAP_IN:
+                    ends[name] = compiler.slots[end.index, "value"]
+                case GraphOutConfig(port_name=name) if end.type == MAP_OUT:
+                    within = compiler.wired(end.index)["value"]
+                    results.append((within, self.slots[node.index, name]))
+        return MapPlan(
+            plan=plan,
+            items=around[ITEMS],
+            item=ends.pop(ITEM),
+            latched=tuple((around[name], ends[name]) for name in ends if name in around),
+            results=tuple(results),
+            chains=tuple(
+                (units[0], units[-1])
+                for (_, scope), units in plan.sequences.items()
+                if scope == ROOT
+            ),
         )
 
     def _inputs(self, node: Node, signature: Signature) -> list[Input]:
-        slots = self._wired(node.index)
+        slots = self.wired(node.index)
         # A merge must be wired but lives on inputs that are off.
         survives = node.type == "merge"
         return [
@@ -121,7 +170,8 @@ class _Compiler:
             if port.name in slots
         ]
 
-    def _wired(self, index: int) -> dict[str, int]:
+    def wired(self, index: int) -> dict[str, int]:
+        """Return the slots that a node's wired inputs read, by port."""
         return {
             edge.target_port: self.slots[edge.source, edge.source_port]
             for edge in self.incoming[index]
@@ -131,14 +181,14 @@ class _Compiler:
         loop = next(loop for loop in self.scopes.loops if loop.entry == entry.index)
         exit_node = self.sketch.nodes[loop.exit]
         config = exit_node.config
-        ends = self._wired(loop.exit)
+        ends = self.wired(loop.exit)
         collects = self._collects(loop.entry)
         ports = exit_node.signature.outputs if exit_node.signature else ()
         return LoopPlan(
             scope=loop.entry,
             exit=loop.exit,
             exit_path=exit_node.path,
-            is_outermost=self.scopes.parent_of[loop.entry] == ROOT,
+            is_outermost=self.is_top and self.scopes.parent_of[loop.entry] == ROOT,
             max_turns=config.max_turns if isinstance(config, IterOutConfig) else None,
             carries=self._carries(loop, ends),
             collects=collects,
@@ -155,7 +205,7 @@ class _Compiler:
 
     def _carries(self, loop: Loop, ends: Mapping[str, int]) -> tuple[Carry, ...]:
         """Return the ports of both ends; one that only one of them has is never or only carried."""
-        starts = self._wired(loop.entry)
+        starts = self.wired(loop.entry)
         names = dict.fromkeys(
             name
             for index in (loop.entry, loop.exit)
@@ -173,7 +223,7 @@ class _Compiler:
 
     def _collects(self, entry: int) -> tuple[tuple[int, int], ...]:
         return tuple(
-            (self._wired(node.index)["value"], self.slots[node.index, "values"])
+            (self.wired(node.index)["value"], self.slots[node.index, "values"])
             for node in self.sketch.nodes
             if node.type == "collect" and self.scopes.scope_of[node.index] == entry
         )
@@ -199,6 +249,9 @@ _KINDS = {
     "merge": Kind.MERGE,
     "graphOut": Kind.RESULT,
     RELAY: Kind.RELAY,
+    MAP: Kind.MAP,
+    MAP_IN: Kind.INPUT,
+    MAP_OUT: Kind.RESULT,
 }
 
 

@@ -11,8 +11,8 @@ import itertools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from wayfare.graph.anatomy import Sketch
 from wayfare.graph.scope import ROOT, Scopes
-from wayfare.graph.sketch import Sketch
 
 Pair = tuple[int, int]
 
@@ -114,11 +114,11 @@ def _sort(units: Iterable[int], pairs: Iterable[Pair]) -> tuple[int, ...]:
 
 
 def _users(sketch: Sketch, scopes: Scopes, ordered: frozenset[str]) -> dict[str, set[int]]:
-    """Return for each ordered nodeset its tool nodes and all loops around them."""
+    """Return for each ordered nodeset its tools, the maps that call it, and all loops around."""
     users: dict[str, set[int]] = {}
     for node in sketch.nodes:
-        if node.nodeset in ordered:
-            own = users.setdefault(node.nodeset, set())
+        for nodeset in node.nodesets & ordered:
+            own = users.setdefault(nodeset, set())
             own.add(node.index)
             own.update(scopes.chain(scopes.scope_of[node.index]))
     return users

@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from wayfare.graph.anatomy import Edge, Node, Sketch
 from wayfare.graph.builtin import IterOutConfig
 from wayfare.graph.fault import Fault, suggest
-from wayfare.graph.sketch import Edge, Node, Sketch
 
 ROOT = -1
 CARRY = "carry it into the next turn through iterIn and iterOut"
@@ -164,7 +164,7 @@ class _Membership:
 
     def settle(self) -> None:
         """Repeat until loops that start without an input from around them are in their place."""
-        for _ in range(len(self.loops) + 1):
+        for _ in range(2 * len(self.loops) + 2):
             self._pass_along()
             around = {
                 loop.entry: (self.inside[loop.entry] | self.inside[loop.exit]) - {loop.entry}
@@ -197,18 +197,23 @@ class _Membership:
         if index in self.ended_by:
             return inside - {self.ended_by[index]}
         if node.type == "collect" and inside:
-            return inside - {self.innermost(inside)}
+            # While it is not known yet how the loops nest, nothing is passed on that may be wrong.
+            loop = self.innermost(inside)
+            return inside - {loop} if self._is_innermost(loop, inside) else frozenset()
         return inside
 
     def innermost(self, inside: frozenset[int]) -> int:
         return max(inside, key=lambda loop: (len(self.around.get(loop, ())), loop), default=ROOT)
+
+    def _is_innermost(self, loop: int, inside: frozenset[int]) -> bool:
+        return inside - {loop} <= self.around.get(loop, frozenset())
 
     def crossings(self) -> list[Fault]:
         """Report nodes that stand in two loops of which neither is inside the other."""
         for index, inside in enumerate(self.inside):
             loop = self.innermost(inside)
             others = inside - {loop}
-            if loop != ROOT and not others <= self.around.get(loop, frozenset()):
+            if loop != ROOT and not self._is_innermost(loop, inside):
                 other = min(others - self.around.get(loop, frozenset()))
                 names = sorted((self.sketch.nodes[loop].path, self.sketch.nodes[other].path))
                 rule = f"stands in loops {names[0]!r} and {names[1]!r}, but neither is in the other"

@@ -8,102 +8,50 @@ from __future__ import annotations
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
-
-from pydantic import ValidationError
+from dataclasses import replace
 
 from nodeset.ports import PortDef
+from wayfare.graph.anatomy import Edge, Manifest, Node, Sketch
 from wayfare.graph.builtin import (
     AFTER,
-    CONFIGS,
-    RELAY,
-    BuiltinConfig,
+    ITEM,
+    ITEMS,
+    MAP_IN,
+    GraphInConfig,
+    GraphOutConfig,
     Signature,
-    signature_of,
 )
-from wayfare.graph.document import GraphDocument, NodeSpec
+from wayfare.graph.document import GraphDocument
 from wayfare.graph.fault import Fault, suggest
-from wayfare.graph.flatten import RELAY_IN, RELAY_OUT, SUBGRAPH, FlatEdge, FlatNode, flatten
-from wayfare.graph.tooltype import SEPARATOR, split_type
+from wayfare.graph.flatten import (
+    MAP,
+    RELAY_IN,
+    RELAY_OUT,
+    Flat,
+    FlatEdge,
+    FlatNode,
+    flatten,
+    read_inner,
+)
+from wayfare.graph.resolution import resolve_node
 
-Manifest = Mapping[str, Any]
-
-PLANNED = ("map",)
-"""Words of the graph language that nothing runs yet."""
-
-
-@dataclass(frozen=True, slots=True)
-class Node:
-    """A node, resolved as far as possible; `index` counts with subgraphs laid open.
-
-    `config` is set for a built-in, `nodeset` and `tool` for a tool; `signature` is None where the
-    node is broken or no manifest is at hand: its ports are then not checked.
-    """
-
-    index: int
-    path: str
-    place: str
-    type: str
-    signature: Signature | None = None
-    config: BuiltinConfig | None = None
-    nodeset: str = ""
-    tool: str = ""
-    tool_config: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def is_tool(self) -> bool:
-        return bool(self.tool)
-
-    def input(self, name: str) -> PortDef | None:
-        if name == AFTER.name:
-            return AFTER
-        return self.signature.inputs.get(name) if self.signature else None
-
-    def output(self, name: str) -> PortDef | None:
-        return self.signature.outputs.get(name) if self.signature else None
-
-
-@dataclass(frozen=True, slots=True)
-class Edge:
-    """An edge between two nodes that exist, by their indices."""
-
-    place: str
-    source: int
-    source_port: str
-    target: int
-    target_port: str
-
-    def __str__(self) -> str:
-        return self.place
-
-
-@dataclass(frozen=True, slots=True)
-class Sketch:
-    """The resolved graph and what could not be resolved.
-
-    `claimed` holds the input ports that broken edges mean to wire and `touched` the nodes that
-    they name, so that one mistake does not show up as two faults.
-    """
-
-    nodes: tuple[Node, ...]
-    edges: tuple[Edge, ...]
-    faults: tuple[Fault, ...]
-    claimed: frozenset[tuple[int, str]] = frozenset()
-    touched: frozenset[int] = frozenset()
-
-    def edges_into(self) -> list[list[Edge]]:
-        incoming: list[list[Edge]] = [[] for _ in self.nodes]
-        for edge in self.edges:
-            incoming[edge.target].append(edge)
-        return incoming
+__all__ = ["Edge", "Manifest", "Node", "Sketch", "draw"]
 
 
 def draw(document: GraphDocument, manifests: Mapping[str, Manifest] | None) -> Sketch:
     """Resolve the document's nodes and edges; without manifests tools have no known ports."""
-    flat = flatten(document)
+    return _draw(flatten(document), manifests)
+
+
+def _draw(flat: Flat, manifests: Mapping[str, Manifest] | None) -> Sketch:
     faults = flat.faults
-    nodes = [_resolve_node(index, item, manifests, faults) for index, item in enumerate(flat.nodes)]
+    nodes = [
+        resolve_node(index, item, manifests=manifests, faults=faults)
+        for index, item in enumerate(flat.nodes)
+    ]
+    for node, item in zip(nodes, flat.nodes, strict=True):
+        if node.type == MAP:
+            nodes[node.index] = _draw_map(node, item, manifests, faults)
     faults.extend(_duplicate_ids(nodes))
     by_id = {node.path: node for node in reversed(nodes)}
     edges: list[Edge] = []
@@ -120,121 +68,47 @@ def draw(document: GraphDocument, manifests: Mapping[str, Manifest] | None) -> S
     return Sketch(tuple(nodes), tuple(edges), tuple(faults), claimed, touched)
 
 
-def _resolve_node(
-    index: int, item: FlatNode, manifests: Mapping[str, Manifest] | None, faults: list[Fault]
+def _draw_map(
+    node: Node, item: FlatNode, manifests: Mapping[str, Manifest] | None, faults: list[Fault]
 ) -> Node:
-    spec = item.spec
-    node = Node(index, item.path, item.place, spec.type)
-    if spec.type in CONFIGS:
-        return _resolve_builtin(node, item, faults)
-    return _resolve_tool(node, spec, manifests, faults)
-
-
-def _resolve_builtin(node: Node, item: FlatNode, faults: list[Fault]) -> Node:
-    model = CONFIGS[node.type]
-    if node.type == RELAY_IN and not item.is_inner:
-        rule = "graphIn is an input of a subgraph; at the top nothing would come to it"
-        faults.append(Fault("top-level", node.place, rule, "Use an episode or const node."))
+    document = read_inner(item.spec, item.place, faults)
+    if document is None:
         return node
-    try:
-        config = model.model_validate(item.spec.config)
-    except ValidationError as error:
-        faults.extend(_config_faults(node, model, error))
-        return node
-    is_relay = item.is_inner and node.type in (RELAY_IN, RELAY_OUT)
-    kind = RELAY if is_relay else node.type
-    return replace(node, type=kind, signature=signature_of(kind, config), config=config)
+    place = f"{item.place} graph."
+    inner = _draw(flatten(document, prefix=f"{item.path}/", place=place, home="map"), manifests)
+    faults.extend(inner.faults)
+    faults.extend(_item_faults(node, inner))
+    return replace(node, inner=inner, signature=_map_signature(inner))
 
 
-def _config_faults(
-    node: Node, model: type[BuiltinConfig], error: ValidationError
-) -> Iterable[Fault]:
-    known = [item.alias or name for name, item in model.model_fields.items()]
-    for detail in error.errors(include_url=False):
-        key = str(detail["loc"][0]) if detail["loc"] else ""
-        place = f"{node.place} config.{key}"
-        if detail["type"] == "extra_forbidden":
-            rule = f"built-in {node.type!r} knows no config key {key!r}"
-            yield Fault("config-key", node.place, rule, suggest(key, known))
-        elif detail["type"] == "missing":
-            rule = f"built-in {node.type!r} must have it"
-            yield Fault("config", place, rule, f"Add {key!r} to the node's config.")
-        else:
-            text = detail["msg"].removeprefix("Value error, ")
-            rule = text[0].lower() + text[1:]
-            yield Fault("config", place, rule, "Mend the value.", detail["input"])
+def _item_faults(node: Node, inner: Sketch) -> Iterable[Fault]:
+    configs = [other.config for other in inner.nodes if other.type == MAP_IN]
+    names = {config.port_name for config in configs if isinstance(config, GraphInConfig)}
+    is_sure = all(other.signature for other in inner.nodes if other.type == RELAY_IN)
+    place = f"{node.place} config.graph"
+    if ITEM not in names and is_sure:
+        rule = f"the graph of map {node.path!r} has no graphIn {ITEM!r}, to which each item comes"
+        yield Fault("config", place, rule, f"Give it a graphIn with portName {ITEM!r}.")
+    if ITEMS in names:
+        rule = f"the graph of map {node.path!r} has a graphIn {ITEMS!r}, the name of the whole list"
+        yield Fault("config", place, rule, f"Name it {ITEM!r}, or differently.")
 
 
-def _resolve_tool(
-    node: Node, spec: NodeSpec, manifests: Mapping[str, Manifest] | None, faults: list[Fault]
-) -> Node:
-    parts = split_type(spec.type)
-    if node.type in PLANNED:
-        rule = f"built-in {node.type!r} is not available in this version of Wayfare"
-        faults.append(Fault("node-type", node.place, rule, "Use a loop and a collect."))
-        return node
-    if parts is None:
-        rule = f"node type {spec.type!r} is neither a built-in nor <nodeset>{SEPARATOR}<tool>"
-        known = [*CONFIGS, SUBGRAPH, *_tool_types(manifests or {})]
-        faults.append(Fault("node-type", node.place, rule, suggest(spec.type, known)))
-        return node
-    nodeset, tool = parts
-    base = replace(node, nodeset=nodeset, tool=tool, tool_config=spec.config)
-    if manifests is None:
-        return base
-    found = _find_tool(base, manifests, faults)
-    if found is None:
-        return base
-    faults.extend(_tool_config_faults(base, found))
-    return replace(base, signature=Signature(_ports(found["inputs"]), _ports(found["outputs"])))
-
-
-def _find_tool(
-    node: Node, manifests: Mapping[str, Manifest], faults: list[Fault]
-) -> Manifest | None:
-    manifest = manifests.get(node.nodeset)
-    if manifest is None:
-        rule = f"node type {node.type!r} is unknown: there is no nodeset {node.nodeset!r}"
-        remedy = suggest(node.type, _tool_types(manifests))
-        faults.append(Fault("node-type", node.place, rule, remedy))
-        return None
-    for tool in manifest["tools"]:
-        if tool["name"] == node.tool:
-            found: Manifest = tool
-            return found
-    rule = f"node type {node.type!r} is unknown: nodeset {node.nodeset!r} has no tool {node.tool!r}"
-    known = [f"{node.nodeset}{SEPARATOR}{tool['name']}" for tool in manifest["tools"]]
-    faults.append(Fault("node-type", node.place, rule, suggest(node.type, known)))
-    return None
-
-
-def _tool_config_faults(node: Node, tool: Manifest) -> Iterable[Fault]:
-    known = tool.get("default_config") or {}
-    for key in node.tool_config:
-        if key not in known:
-            rule = f"tool {node.type!r} knows no config key {key!r}"
-            yield Fault("config-key", node.place, rule, suggest(key, known))
-
-
-def _tool_types(manifests: Mapping[str, Manifest]) -> list[str]:
-    return [
-        f"{name}{SEPARATOR}{tool['name']}"
-        for name, manifest in manifests.items()
-        for tool in manifest["tools"]
-    ]
-
-
-def _ports(described: Iterable[Mapping[str, Any]]) -> dict[str, PortDef]:
-    return {
-        port["name"]: PortDef(
-            port["name"],
-            port["wire_type"],
-            port.get("description", ""),
-            bool(port.get("optional", False)),
-            bool(port.get("volatile", False)),
-        )
-        for port in described
-    }
+def _map_signature(inner: Sketch) -> Signature | None:
+    """Return a map's ports, or None if an end of its graph is broken and may be any of them."""
+    inputs: dict[str, PortDef] = {}
+    outputs: dict[str, PortDef] = {}
+    for node in inner.nodes:
+        match node.type, node.config:
+            case (kind, None) if kind in (RELAY_IN, RELAY_OUT):
+                return None
+            case ("mapIn", GraphInConfig(port_name="item", type=kind)):
+                inputs[ITEMS] = PortDef(ITEMS, f"LIST[{kind}]")
+            case ("mapIn", GraphInConfig(port_name=name, type=kind, optional=is_optional)):
+                inputs.setdefault(name, PortDef(name, kind, optional=is_optional))
+            case ("mapOut", GraphOutConfig(port_name=name)):
+                outputs[name] = PortDef(name, "LIST[ANY]")
+    return Signature(inputs, outputs)
 
 
 def _duplicate_ids(nodes: list[Node]) -> Iterable[Fault]:

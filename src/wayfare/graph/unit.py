@@ -25,6 +25,8 @@ class Kind(IntEnum):
     RESULT = 5
     LOOP = 6
     RELAY = 7
+    MAP = 8
+    INPUT = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,25 @@ class LoopPlan:
 
 
 @dataclass(frozen=True, slots=True)
+class MapPlan:
+    """What a map needs to run its graph per item.
+
+    `items` is the slot of the list and `item` where each item reads its own. `latched` leads from
+    slots around the map to slots within, `results` from slots within to slots around. `chains` are
+    the first and the last call of an item to each ordered nodeset: the next item's wait for them.
+    """
+
+    plan: Plan
+    items: int
+    item: int
+    latched: tuple[tuple[int, int], ...]
+    results: tuple[tuple[int, int], ...]
+    chains: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Unit:
-    """One thing that fires: a tool, a built-in or a whole loop.
+    """One thing that fires: a tool, a built-in, a map or a whole loop.
 
     `index` is its place in the document. `followers` are the units of its scope that
     wait for it, for a value or for their turn at a copy. `reads` are the slots that it depends on,
@@ -99,6 +118,7 @@ class Unit:
     config: Mapping[str, Any] = field(default_factory=dict)
     value: Any = None
     loop: LoopPlan | None = None
+    map: MapPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +136,10 @@ class ScopePlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A compiled graph: units by their place in the document, scopes by their `iterIn`'s.
+    """A compiled graph, or the graph of a map: units by their place in it, scopes by `iterIn`'s.
 
     `sequences` are the calls to each ordered nodeset, by nodeset and scope; `position_pairs`
-    are neighbours in them that nothing but their position in the document orders.
+    are neighbours in them, those in maps too, that nothing but their position orders.
     """
 
     units: Mapping[int, Unit]

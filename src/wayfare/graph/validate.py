@@ -5,11 +5,14 @@ Knows nothing of files or processes; tools are known by their manifests only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from nodeset.ports import PortDef
+from wayfare.graph.anatomy import Edge, Manifest, Node, Sketch
 from wayfare.graph.builtin import (
     AFTER,
+    MAP_IN,
+    MAP_OUT,
     GraphInConfig,
     GraphOutConfig,
     IterOutConfig,
@@ -18,8 +21,8 @@ from wayfare.graph.document import GraphDocument
 from wayfare.graph.edgefit import edge_faults
 from wayfare.graph.fault import Fault, GraphError, suggest
 from wayfare.graph.inference import Inference
-from wayfare.graph.scope import ROOT, Scopes, find_scopes
-from wayfare.graph.sketch import Edge, Manifest, Node, Sketch, draw
+from wayfare.graph.scope import ROOT, Loop, Scopes, find_scopes
+from wayfare.graph.sketch import draw
 from wayfare.graph.tooltype import nodesets_of
 
 __all__ = ["Fault", "GraphError", "validate", "validate_structure"]
@@ -41,26 +44,47 @@ def _check(document: GraphDocument, manifests: Mapping[str, Manifest] | None) ->
     sketch = draw(document, manifests)
     faults = list(sketch.faults)
     faults.extend(_nodeset_faults(document, sketch, manifests))
-    faults.extend(_double_edges(sketch))
-    faults.extend(_unwired(sketch))
-    faults.extend(_without_effect(sketch))
-    faults.extend(_result_faults(sketch))
-    scopes = find_scopes(sketch)
-    if isinstance(scopes, Scopes):
-        faults.extend(scopes.faults)
-        faults.extend(_placement_faults(sketch, scopes))
-        inference = Inference(sketch, scopes.loops)
-    else:
-        faults.extend(scopes)
-        inference = Inference(sketch, ())
-    faults.extend(edge_faults(sketch, inference))
+    if not any(node.type == "graphOut" for node in sketch.nodes):
+        rule = "the graph has no graphOut, so it has no result"
+        faults.append(Fault("no-result", "nodes", rule, "Add a graphOut and wire a metric to it."))
+    broken = frozenset(fault.place for fault in sketch.faults)
+    faults.extend(_graph_faults(sketch, broken, None))
     return faults
+
+
+def _graph_faults(
+    sketch: Sketch, broken: frozenset[str], around: tuple[Inference, Node] | None
+) -> Iterable[Fault]:
+    """Report what is wrong with a graph as a whole, and with those of its maps.
+
+    `broken` are the places that have a fault of their own; `around` is the map whose graph it is,
+    after what is known in that graph from outside.
+    """
+    yield from _double_edges(sketch)
+    yield from _unwired(sketch)
+    yield from _without_effect(sketch, broken)
+    yield from _name_faults(sketch)
+    scopes = find_scopes(sketch)
+    loops: Sequence[Loop] = ()
+    if isinstance(scopes, Scopes):
+        loops = scopes.loops
+        yield from scopes.faults
+        yield from _placement_faults(sketch, scopes)
+        yield from _bound_faults(sketch, scopes, around[1] if around else None)
+    else:
+        yield from scopes
+    inference = around[0] if around else Inference(sketch, loops)
+    yield from edge_faults(sketch, inference)
+    for node in sketch.nodes:
+        within = inference.within(node.index)
+        if node.inner is not None and within is not None:
+            yield from _graph_faults(node.inner, broken, (within, node))
 
 
 def _nodeset_faults(
     document: GraphDocument, sketch: Sketch, manifests: Mapping[str, Manifest] | None
 ) -> Iterable[Fault]:
-    used = {node.nodeset for node in sketch.nodes if node.is_tool}
+    used = sketch.nodesets
     names = nodesets_of(document)
     for name, spec in document.nodesets.items():
         place = f"nodesets.{name}"
@@ -106,13 +130,12 @@ def _unwired(sketch: Sketch) -> Iterable[Fault]:
                 yield Fault("unwired", node.place, rule, "Wire it.")
 
 
-def _without_effect(sketch: Sketch) -> Iterable[Fault]:
+def _without_effect(sketch: Sketch, broken: frozenset[str]) -> Iterable[Fault]:
     """Report nodes that no edge touches and built-ins whose outputs lead nowhere.
 
     A node that is broken in itself is left out: its edges may be missing for that reason.
     """
     touched = _touched(sketch)
-    broken = {fault.place for fault in sketch.faults}
     sources = {edge.source for edge in sketch.edges} | sketch.touched
     for node in sketch.nodes:
         if node.place in broken:
@@ -150,38 +173,52 @@ def _inputs(node: Node) -> Iterable[PortDef]:
     return node.signature.inputs.values() if node.signature else ()
 
 
-def _result_faults(sketch: Sketch) -> Iterable[Fault]:
-    first: dict[str, Node] = {}
+def _name_faults(sketch: Sketch) -> Iterable[Fault]:
+    """Report results, or inputs of a map's graph, that share a name."""
+    first: dict[tuple[str, str], Node] = {}
     for node in sketch.nodes:
-        if not isinstance(node.config, GraphOutConfig):
-            continue
+        match node.config:
+            case GraphOutConfig(port_name=name):
+                word, kind = "result", "graphOut"
+            case GraphInConfig(port_name=name) if node.type == MAP_IN:
+                word, kind = "input", "graphIn"
+            case _:
+                continue
         # Within a subgraph too every output has a name of its own.
-        name = node.path[: node.path.rfind("/") + 1] + node.config.port_name
-        if name in first:
-            rule = f"result {name!r} is already that of graphOut {first[name].path!r}"
+        path = node.path[: node.path.rfind("/") + 1] + name
+        if (kind, path) in first:
+            rule = f"{word} {path!r} is already that of {kind} {first[kind, path].path!r}"
             place = f"{node.place} config.portName"
-            yield Fault("duplicate-result", place, rule, "Every graphOut needs its own portName.")
-        first.setdefault(name, node)
-    if not any(node.type == "graphOut" for node in sketch.nodes):
-        rule = "the graph has no graphOut, so it has no result"
-        yield Fault("no-result", "nodes", rule, "Add a graphOut and wire a metric to it.")
+            remedy = f"Every {kind} needs its own portName."
+            yield Fault(f"duplicate-{word}", place, rule, remedy)
+        first.setdefault((kind, path), node)
 
 
 def _placement_faults(sketch: Sketch, scopes: Scopes) -> Iterable[Fault]:
     for node in sketch.nodes:
         scope = scopes.scope_of[node.index]
         loop = sketch.nodes[scope].path if scope != ROOT else ""
-        if node.type == "graphOut" and loop:
+        if node.type in ("graphOut", MAP_OUT) and loop:
             rule = f"graphOut {node.path!r} stands inside loop {loop!r}"
             remedy = "Wire it to a final_* port of the loop's iterOut, or to a collect."
             yield Fault("loop-escape", node.place, rule, remedy)
         if node.type == "collect" and not loop and node.index in _touched(sketch):
             rule = f"collect {node.path!r} stands outside loops: nothing in a loop leads to it"
             yield Fault("loop", node.place, rule, "Wire it to a value that is made in a loop.")
-        if isinstance(node.config, IterOutConfig) and loop and node.config.max_turns is None:
-            around = scopes.parent_of[scope]
-            if around != ROOT:
-                outer = sketch.nodes[around].path
-                rule = f"loop {loop!r} is inside loop {outer!r} and must have max_turns"
-                remedy = "Add 'max_turns' to the iterOut's config."
-                yield Fault("config", f"{node.place} config.max_turns", rule, remedy)
+
+
+def _bound_faults(sketch: Sketch, scopes: Scopes, outer: Node | None) -> Iterable[Fault]:
+    """Report inner loops without a bound: the step budget is for the outermost loop alone."""
+    for loop in scopes.loops:
+        config = sketch.nodes[loop.exit].config
+        if not isinstance(config, IterOutConfig) or config.max_turns is not None:
+            continue
+        parent = scopes.parent_of[loop.entry]
+        around = f"loop {sketch.nodes[parent].path!r}" if parent != ROOT else ""
+        if outer is not None and not around:
+            around = f"map {outer.path!r}"
+        if around:
+            rule = f"loop {sketch.nodes[loop.entry].path!r} is inside {around}"
+            place = f"{sketch.nodes[loop.exit].place} config.max_turns"
+            remedy = "Add 'max_turns' to the iterOut's config."
+            yield Fault("config", place, f"{rule} and must have max_turns", remedy)

@@ -56,6 +56,8 @@ MANIFESTS = {
 class Draft:
     """A document under construction: start from one that is valid and break it."""
 
+    manifests = MANIFESTS
+
     def __init__(self) -> None:
         self.data: dict[str, Any] = {"version": 1, "nodes": [], "edges": []}
 

@@ -82,3 +82,15 @@ def test_loops_that_cross(draft):
     draft.node("no", "const", value=True)
     draft.edge("in.step -> t.turn", "act.memory -> t.memory", "no.value -> out.stop")
     assert "stands in loops 'in' and 'loop', but neither is in the other" in draft.only_fault()
+
+
+def test_what_is_collected_twice_leaves_two_loops_whatever_the_order_of_nodes(empty):
+    empty.node("inner", "iterIn").node("all", "collect").node("outer", "iterIn")
+    empty.node("t", "policy__stamp").node("each", "collect").node("out", "policy__act")
+    empty.node("end", "iterOut", loop="inner", max_turns=2).node("last", "iterOut", loop="outer")
+    empty.node("no", "const", value=False).node("n", "graphOut", portName="n")
+    empty.edge("inner.step -> t.turn", "outer.step -> t.after", "t.turn -> each.value")
+    empty.edge("each.values -> all.value", "all.values -> out.memory", "last.final_step -> n.value")
+    empty.edge("outer.step -> inner.after", "no.value -> end.stop", "no.value -> last.stop")
+    empty.edge("last.final_step -> out.turn")
+    assert empty.faults() == []

@@ -54,7 +54,7 @@ def test_ids_that_would_break_paths(draft, name):
     [
         ("env__stepp", "nodeset 'env' has no tool 'stepp'. Did you mean 'env__step'?"),
         ("enw__step", "there is no nodeset 'enw'. Did you mean 'env__step'?"),
-        ("map", "built-in 'map' is not available in this version of Wayfare"),
+        ("mapp", "neither a built-in nor <nodeset>__<tool>. Did you mean 'map'?"),
         ("iterin", "neither a built-in nor <nodeset>__<tool>. Did you mean 'iterIn'?"),
     ],
 )

@@ -4,79 +4,129 @@ from __future__ import annotations
 
 import asyncio
 import random
+from dataclasses import dataclass
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.unit.engine.equivalence.drawing import Draw
+from tests.unit.engine.equivalence.sequential import OFF, Sequential
+from tests.unit.engine.equivalence.world import BUDGET, MANIFESTS, STATEFUL, Copies
 
 from nodeset.context import EpisodeContext
-from nodeset.digest import hash64
-from nodeset.errors import AuthorError
 from wayfare.engine.errors import NodeFailure
 from wayfare.engine.executor import Executor
+from wayfare.graph.document import read_graph
 from wayfare.graph.plan import compile_plan
 from wayfare.graph.validate import validate
 
-EPISODE = EpisodeContext(index=0, id="e", seed=5)
+EPISODES = [EpisodeContext(index=index, id=f"e{index}", seed=100 + index) for index in range(3)]
+DEADLINE_SECONDS = 20
 
 
-class Delayed:
-    """Answers after a random number of passes of the event loop; fails on every n-th hash."""
+@dataclass
+class World:
+    """What the sequential interpreter is given."""
 
-    def __init__(self, rnd, answer, fails_at=0):
-        self.answer = answer
+    copies: Copies
+    seed: int
+    loop_of_collect: dict[str, str]
+    budget: int = BUDGET
+
+    def answer(self, call):
+        return self.copies.answer(call)
+
+
+class Worker:
+    """Runs episodes one after another; its calls end after a random number of passes."""
+
+    def __init__(self, plan, rnd, fails_at=0):
+        self.plan = plan
         self.rnd = rnd
-        self.fails_at = fails_at
-        self.calls = []
+        self.copies = Copies(fails_at)
 
     async def invoke(self, call):
-        self.calls.append((call.nodeset, call.path, call.turns, dict(call.inputs)))
-        for _ in range(self.rnd.randint(0, 6)):
-            await asyncio.sleep(0)
-        if self.fails_at and hash64(call.path, list(call.turns)) % self.fails_at == 0:
-            raise AuthorError(f"{call.path} broke in {call.turns}")
-        return self.answer(call.path, call.turns, call.inputs)
+        delays = [self.rnd.randint(0, 6), self.rnd.randint(0, 6)]
+        if call.nodeset in STATEFUL:
+            delays[0] = 0  # a copy takes its calls in the order in which they are sent
+        await passes(delays[0])
+        outputs = self.copies.answer(call)
+        await passes(delays[1])
+        return outputs
 
-
-@pytest.mark.timeout(60)
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.integers(0, 2**32))
-def test_random_graphs_equal_a_sequential_interpreter(bench, language, seed):
-    rnd = random.Random(seed)
-    draw = language.draw(rnd)
-    data = draw.graph()
-    document = bench.read(data)
-    assert validate(document, language.manifests) == []
-    plan = compile_plan(document, language.manifests, language.ordered)
-    plain = language.sequential(data, draw.loop_of_collect)
-    metrics, undefined = plain.run()
-    for _ in range(3):
-        invoker = Delayed(rnd, language.answer)
-        executor = Executor(plan, invoker, EPISODE, step_budget=language.budget)
-        result = asyncio.run(asyncio.wait_for(executor.run(), 10))
-        assert (result.metrics, result.undefined) == (metrics, undefined)
-        assert result.steps == plain.steps
-        for nodeset in "AB":
-            assert [c for c in invoker.calls if c[0] == nodeset] == [
-                c for c in plain.calls if c[0] == nodeset
-            ]
-        assert sorted(map(repr, invoker.calls)) == sorted(map(repr, plain.calls))
-
-
-@pytest.mark.timeout(60)
-@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.integers(0, 2**32))
-def test_random_failures_do_not_depend_on_what_finished_first(bench, language, seed):
-    rnd = random.Random(seed)
-    document = bench.read(language.draw(rnd).graph())
-    plan = compile_plan(document, language.manifests, language.ordered)
-    ends = set()
-    for _ in range(4):
-        invoker = Delayed(rnd, language.answer, fails_at=6)
-        executor = Executor(plan, invoker, EPISODE, step_budget=language.budget)
+    async def run(self, episode):
+        self.copies.begin_episode()
+        executor = Executor(self.plan, self, episode, step_budget=BUDGET)
         try:
-            end: object = asyncio.run(asyncio.wait_for(executor.run(), 10)).metrics
+            result = await executor.run()
         except NodeFailure as failure:
-            end = (failure.path, failure.turns, str(failure.error))
-        ends.add(repr((end, sorted(map(repr, invoker.calls)))))
-    assert len(ends) == 1
+            return failure.path, failure.turns, str(failure.error), self.calls()
+        ends = (result.metrics, result.undefined, result.steps, result.truncated)
+        return *ends, self.calls()
+
+    def calls(self):
+        return calls_of(self.copies)
+
+
+async def passes(count):
+    for _ in range(count):
+        await asyncio.sleep(0)
+
+
+def calls_of(copies):
+    """Return the calls of each stateful copy in their order, and those of the pure one sorted."""
+    sent = {name: [call for call in copies.calls if call[0] == name] for name in "ABS"}
+    return sent | {"S": sorted(sent["S"], key=repr)}
+
+
+async def run_all(workers, episodes):
+    """Have the workers take the episodes from one queue, all at the same time."""
+    queue, results = list(episodes), {}
+
+    async def work(worker):
+        while queue:
+            episode = queue.pop(0)
+            results[episode.id] = await worker.run(episode)
+
+    async with asyncio.timeout(DEADLINE_SECONDS), asyncio.TaskGroup() as group:
+        for worker in workers:
+            group.create_task(work(worker))
+    return results
+
+
+def run_sequentially(graph, draw, episode):
+    world = World(Copies(), episode.seed, draw.loop_of_collect)
+    plain = Sequential(graph, world)
+    came = plain.run({})
+    metrics = {name: value for name, value in came.items() if value is not OFF}
+    undefined = {name: "not produced" for name in came if name not in metrics}
+    return metrics, undefined, plain.steps, plain.truncated, calls_of(world.copies)
+
+
+@pytest.mark.timeout(120)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 2**32))
+def test_random_graphs_equal_a_sequential_interpreter_at_any_number_of_workers(seed):
+    rnd = random.Random(seed)
+    draw = Draw(rnd)
+    graph = draw.graph()
+    assert validate(read_graph(graph), MANIFESTS) == []
+    plan = compile_plan(read_graph(graph), MANIFESTS, STATEFUL)
+    expected = {e.id: run_sequentially(graph, draw, e) for e in EPISODES}
+    for worker_count in range(1, 5):
+        workers = [Worker(plan, rnd) for _ in range(worker_count)]
+        assert asyncio.run(run_all(workers, EPISODES)) == expected
+
+
+@pytest.mark.timeout(120)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 2**32))
+def test_random_failures_do_not_depend_on_what_finished_first(seed):
+    rnd = random.Random(seed)
+    document = read_graph(Draw(rnd).graph())
+    plan = compile_plan(document, MANIFESTS, STATEFUL)
+    first, *others = (
+        asyncio.run(run_all([Worker(plan, rnd, fails_at=6) for _ in range(count)], EPISODES))
+        for count in (1, 1, 2, 4)
+    )
+    assert all(results == first for results in others)
