@@ -109,9 +109,6 @@ class Machine:
             seed=hash64(self._episode.seed, unit.path, turns),
         )
 
-    def _due(self, unit: Unit) -> Due:
-        return Due(unit, self._position, self._call, self._complete, self._fail)
-
     def _complete(self, unit: Unit, outputs: Mapping[str, Any]) -> None:
         for output in unit.outputs:
             value = outputs.get(output.port, OFF)
@@ -249,7 +246,8 @@ class Machine:
         elif any(not i.is_optional and values[i.slot] is OFF for i in unit.inputs):
             self._settle_as(unit, OFF)
         elif unit.kind is Kind.TOOL:
-            self._agenda.add_call(self._due(unit))
+            due = Due(unit, self._position, self._call, self._complete, self._fail)
+            self._agenda.add_call(due)
         elif unit.map is not None:
             self._start_map(unit, unit.map)
         else:
