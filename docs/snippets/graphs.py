@@ -83,6 +83,22 @@ def nested():
     return graph
 
 
+def mapped():
+    # --8<-- [start:map]
+    score = wayfare.Graph()
+    judged = score.add("policy_red__score", view=score.input("item", "IMAGE"))
+    score.output("score", judged.score)
+
+    graph = wayfare.Graph(environment="env_panorama")
+    index = graph.episode().episode_index
+    seen = graph.add("env_panorama__look", episode_index=index)
+    scores = graph.map(score, items=seen.views)
+    chosen = graph.add("env_panorama__choose", episode_index=index, scores=scores.score)
+    graph.output("metrics", chosen.metrics)
+    # --8<-- [end:map]
+    return graph
+
+
 def aliased():
     # --8<-- [start:alias]
     graph = wayfare.Graph(environment="env_corridor")
@@ -103,7 +119,7 @@ def aliased():
 
 
 if __name__ == "__main__":
-    for build in (carried, branched, collected, nested, aliased):
+    for build in (carried, branched, collected, nested, mapped, aliased):
         run = wayfare.evaluate(build(), workspaces=WORKSPACES, episodes=4, workers=2)
         assert run.summary.episodes.error == 0, run.episodes[0].error
         print(build.__name__, {name: metric.mean for name, metric in run.metrics.items()})

@@ -22,7 +22,7 @@ from wayfare.cli.app import app
 from wayfare.cli.exit_status import ExitStatus
 from wayfare.evals.run import Episodes
 from wayfare.graph.builtin import CONFIGS
-from wayfare.graph.flatten import SUBGRAPH
+from wayfare.graph.flatten import MAP, SUBGRAPH
 
 SNIPPET_SOURCES = ("examples/", "docs/snippets/")
 
@@ -100,7 +100,7 @@ def test_every_setting_is_documented(page, repo_root):
     assert sorted(name for name in named if f"`{name}`" not in page) == []
 
 
-@pytest.mark.parametrize("name", sorted({*CONFIGS, SUBGRAPH}))
+@pytest.mark.parametrize("name", sorted({*CONFIGS, SUBGRAPH, MAP}))
 def test_every_built_in_is_documented_with_its_configuration(name, read_page):
     row = re.search(rf"^\| `{name}` \|.*$", read_page("graphs"), re.MULTILINE)
     fields = CONFIGS[name].model_fields if name in CONFIGS else {}

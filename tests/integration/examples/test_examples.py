@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
 SCRIPTS = [*EXAMPLES.glob("*.py"), *(ROOT / "docs" / "snippets").glob("*.py")]
 MAX_LINES = 59
-SUBGRAPHS = {"look_ahead"}
+SUBGRAPHS = {"look_ahead", "score_view"}
 
 MEANS = {
     "hello": {"six": 0.16},
@@ -25,6 +25,7 @@ MEANS = {
     "corridor_recurrent": {"success": 1.0},
     "two_replicated": {"distance": 23.0},
     "nested": {"success": 1.0},
+    "panorama": {"success": 1.0},
     "custom_metric": {"SPL": pytest.approx(0.694, abs=1e-3), "reversals": pytest.approx(1 / 34)},
     "controller": {"success": 0.5},
 }
@@ -47,6 +48,12 @@ def test_the_shared_policy_sees_batches(wayfare):
 
     assert run["nodesets"]["policy_corridor"]["mean_batch"] > 1
     assert run["invariance"] == {"claimed": True, "tools": []}
+
+
+def test_the_items_of_a_map_come_as_one_batch(wayfare):
+    run = wayfare.evaluate("panorama", "--workspace", str(EXAMPLES), "--workers", "1")
+
+    assert run["nodesets"]["policy_red"]["mean_batch"] == 8
 
 
 def test_two_replicated_nodesets_have_a_copy_per_worker_each(wayfare):
