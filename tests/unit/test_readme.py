@@ -44,6 +44,12 @@ def test_the_example_nodeset_loads_and_computes(name, repo_root, tmp_path):
     assert loaded.tools["double"].forward({"x": 1.5}, None) == {"y": 3.0}
 
 
+def test_the_python_example_is_the_script_that_is_run(repo_root):
+    *_, example = blocks((repo_root / "README.md").read_text(), "python")
+
+    assert example == (repo_root / "docs" / "snippets" / "readme.py").read_text()
+
+
 def test_every_relative_link_leads_to_a_file(repo_root):
     dead = [
         f"{page.relative_to(repo_root)}: {target}"
