@@ -9,7 +9,7 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -47,6 +47,7 @@ from wayfare.fleet.pool import EnvWorkerPool, WorkerHandle
 from wayfare.fleet.registry import WorkspaceComponentRegistry
 from wayfare.graph.calls import InfrastructureError, ToolCall
 from wayfare.graph.document import FORMAT_VERSION, GraphDocument, NodeSpec
+from wayfare.graph.tooltype import SEPARATOR
 
 EXAMPLES = (
     "wayfare new nodeset env_hall",
@@ -166,9 +167,12 @@ async def _perform(
         await fleet.initialize_all()
         try:
             async with EnvWorkerPool(fleet, environment) as pool:
-                return await _call_all(calls, pool.workers[0], episode, asked.seed)
+                done = await _call_all(calls, pool.workers[0], episode, asked.seed)
         except InfrastructureError as error:
             raise RunFailedError(f"the call got no answer: {error}") from error
+        wanting = {name for name, place in fleet.placements.items() if place.preflight}
+        failed = done.failed.partition(SEPARATOR)[0]
+        return replace(done, wants_episode=episode is None and failed in wanting)
 
 
 async def _find_episode(asked: _Asked, fleet: Fleet) -> tuple[str | None, EpisodeContext | None]:
@@ -241,7 +245,7 @@ def _resolve(value: Any, done: Sequence[DoneCall]) -> Any:
 
 def _print(transcript: Transcript, saved: Sequence[Path], as_json: bool) -> None:
     if as_json:
-        print(json.dumps(transcript_document(transcript), indent=2, allow_nan=False))
+        print(json.dumps(transcript_document(transcript), allow_nan=False))
     elif text := render_transcript(transcript):
         print(text)
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
@@ -252,6 +256,6 @@ def _print(transcript: Transcript, saved: Sequence[Path], as_json: bool) -> None
         return
     if isinstance(error, AuthorError) and error.traceback_text:
         console.print(error.traceback_text.rstrip())
-    console.print(f"wayfare: {transcript.failed}: {error}")
-    if transcript.episode is None:
+    console.print(f"wayfare: {error}")
+    if transcript.wants_episode:
         console.print("No episode was begun; --episode K begins one first.")

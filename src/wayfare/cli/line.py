@@ -159,7 +159,8 @@ def _bind_inputs(
             inputs[name] = _bind(port, text, where, earlier)
         except ValueTextError as error:
             at = f"{where} {name!r} ({port.wire_type}): got {_shorten(text)}"
-            raise CallLineError(f"{at}: {error}. {describe_ports(ports)}") from error
+            reason = str(error).rstrip(".")
+            raise CallLineError(f"{at}: {reason}. {describe_ports(ports)}") from error
         except PortError as error:
             raise CallLineError(f"{error}. {describe_ports(ports)}") from error
     return inputs

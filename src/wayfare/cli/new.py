@@ -25,7 +25,7 @@ from wayfare.evals.errors import SetupError
 from wayfare.fleet.catalogue import describe_nodesets
 from wayfare.fleet.errors import FleetSetupError, WorkspaceError
 from wayfare.fleet.local import LocalLauncher, LocalSettings
-from wayfare.fleet.registry import WorkspaceComponentRegistry
+from wayfare.fleet.registry import WorkspaceComponentRegistry, find_shipped_workspace
 from wayfare.graph.fault import GraphError
 from wayfare.graph.tooltype import SEPARATOR
 from wayfare.graph.validate import validate
@@ -172,7 +172,7 @@ def _refuse_known(
     entries = registry.nodesets if kind == "nodeset" else registry.graphs
     for entry in entries:
         if entry.name == name:
-            raise NewFileError(f"{kind} {name!r} is there already: {entry.path}. Choose a name.")
+            raise NewFileError(f"{kind} {name!r} is there already: {entry.path}. Choose another.")
 
 
 def _refuse_stray(configs: Mapping[str, object], names: Sequence[str]) -> None:
@@ -233,7 +233,7 @@ def _require_action_space(manifest: Mapping[str, Any]) -> None:
 
 def _workspace_options(folder: Path, workspaces: Sequence[Path]) -> str:
     """Return the options by which other commands find what lies in the folder."""
-    named = Settings.read(os.environ).workspaces
+    named = [*Settings.read(os.environ).workspaces, find_shipped_workspace()]
     known = {path.resolve() for path in named}
     extra = [path for path in (*workspaces, folder) if path.resolve() not in known]
     return "".join(f" --workspace {shlex.quote(str(path))}" for path in dict.fromkeys(extra))

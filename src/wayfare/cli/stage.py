@@ -31,33 +31,49 @@ class Source:
 
 
 class Stage:
-    """The tools of a loop in which a policy decides and a step acts, in their places."""
+    """The tools of a loop in which a policy decides and a step acts, in their places.
 
-    def __init__(self, tools: Sequence[Tool], policy: Tool, step: Tool) -> None:
+    A scorer, if there is one, comes after the loop.
+    """
+
+    def __init__(
+        self, tools: Sequence[Tool], policy: Tool, step: Tool, *, scorer: Tool | None
+    ) -> None:
         self._tools = tools
-        self.policy, self.step = policy, step
+        self.policy, self.step, self.scorer = policy, step, scorer
         self.before: list[Tool] = []
         self.inside = [policy, step]
         for tool in tools:
             # The stateful are reset for what it does, not only for what it gives.
-            if tool.is_reset and tool.is_stateful and not self.list_unmet(tool):
-                self.before.append(tool)
+            is_reset = tool.is_reset and tool.is_stateful and tool not in self.inside
+            if is_reset and not self._list_unmet(tool):
+                self._place_before(tool)
+        for tool in (policy, step):
+            self._place_helpers(tool)
+        if scorer is not None:
+            self._place_helpers(scorer, at_end=True)
 
-    def place_helpers(self, tool: Tool, *, at_end: bool = False) -> None:
+    def _place_helpers(self, tool: Tool, *, at_end: bool = False) -> None:
         """Add tools that give what the tool requires, each time the one that gives the most."""
-        while unmet := self.list_unmet(tool, at_end=at_end):
-            covers = [(_count_fits(other, tool, unmet), other) for other in self._helpers(tool)]
+        while unmet := self._list_unmet(tool, at_end=at_end):
+            helpers = list(self._helpers(tool))
+            covers = [(_count_fits(other, tool, unmet), other) for other in helpers]
             count, best = max(covers, key=lambda pair: pair[0], default=(0, None))
             if best is None or not count:
                 return
             if self._is_fixed(best):
-                self.before.append(best)
-            elif not at_end:
-                self.inside.insert(self.inside.index(self.policy), best)
-            else:
+                self._place_before(best)
+            elif at_end:
                 return
+            elif best not in self.before:
+                self.inside.insert(self.inside.index(self.policy), best)
 
-    def list_unmet(self, tool: Tool, *, at_end: bool = False) -> list[str]:
+    def _place_before(self, tool: Tool) -> None:
+        """Put a tool before the loop; looking for sources may have put it there already."""
+        if tool not in self.before:
+            self.before.append(tool)
+
+    def _list_unmet(self, tool: Tool, *, at_end: bool = False) -> list[str]:
         """Return the required inputs that nothing feeds."""
         find = self.find_final if at_end else self.find_source
         return [
@@ -121,7 +137,7 @@ class Stage:
     def _helpers(self, tool: Tool) -> Iterator[Tool]:
         for other in self._spare():
             is_begin = other.is_reset and other.is_stateful
-            if other != tool and not is_begin and not self.list_unmet(other):
+            if other != tool and not is_begin and not self._list_unmet(other):
                 yield other
 
     def _find_memory(self, tool: Tool, port: PortDef) -> Source | None:
@@ -150,7 +166,7 @@ class Stage:
         for tool in sorted(spare, key=lambda tool: not tool.is_reset):
             required = [given for given in tool.inputs.values() if not given.optional]
             if _fits(tool, port) and all(self.find_before(tool, given) for given in required):
-                self.before.append(tool)
+                self._place_before(tool)
                 return True
         return False
 

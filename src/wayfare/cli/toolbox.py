@@ -69,7 +69,7 @@ def tools_of(manifest: Mapping[str, Any]) -> list[Tool]:
 
 def scorer_of(tools: Iterable[Tool]) -> Tool | None:
     """Return the tool that scores an episode: the one called so, else the first with metrics."""
-    scorers = [tool for tool in tools if tool.is_scorer and not tool.is_step]
+    scorers = [tool for tool in tools if tool.is_scorer and not (tool.is_step or tool.is_reset)]
     return next((tool for tool in scorers if tool.name.startswith("evaluate")), None) or next(
         iter(scorers), None
     )

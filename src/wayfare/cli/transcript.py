@@ -43,6 +43,8 @@ class Transcript:
     failed: str = ""
     """What raised `error`: a tool, or `begin_episode`."""
     error: NodeSetError | None = None
+    wants_episode: bool = False
+    """Whether it was called without the episode that its nodeset's copies are made ready for."""
 
 
 def transcript_document(transcript: Transcript) -> dict[str, Any]:

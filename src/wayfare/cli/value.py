@@ -109,10 +109,12 @@ def _from_json_form(value: Mapping[str, Any]) -> Any:
 def _load_array(path: Path) -> Any:
     if path.suffix != FILE_SUFFIX:
         raise ValueTextError(
-            f"'@{path}' is neither a file that ends in {FILE_SUFFIX} nor TOOL.PORT of an "
-            f"earlier call; text that begins with @ is written as '\"@…\"'"
+            f"what follows @ must be a file that ends in {FILE_SUFFIX}, or TOOL.PORT of an earlier "
+            f"call; text that begins with @ is written in double quotes, as JSON"
         )
     try:
         return np.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise ValueTextError(f"the array file {str(path)!r} can't be read: {error}") from error
+    except OSError as error:
+        raise ValueTextError(f"{str(path)!r} can't be read: {error.strerror}") from error
+    except (ValueError, EOFError) as error:
+        raise ValueTextError(f"{str(path)!r} holds no array: {error}") from error

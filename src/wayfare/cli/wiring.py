@@ -12,11 +12,12 @@ from typing import Any
 from nodeset.ports import PortDef, is_compatible
 from wayfare.cli.stage import Source, Stage
 from wayfare.cli.toolbox import END_PORTS, Tool, scorer_of
-from wayfare.graph.builtin import AFTER, RESERVED_PORTS, STOP
+from wayfare.graph.builtin import AFTER, EPISODE_PORTS, RESERVED_PORTS, STOP
 from wayfare.graph.document import EdgeSpec, NodeSpec
 from wayfare.graph.naming import free_id
 
 EPISODE, TURN, NEXT = "episode", "turn", "next"
+_EPISODE_PORTS = frozenset(port.name for port in EPISODE_PORTS)
 _SCORES = ("INT", "FLOAT", "BOOL", "METRICS")
 _Handle = tuple[str, str]
 _Find = Callable[[Tool, PortDef], Source | None]
@@ -46,21 +47,15 @@ def wire(tools: Sequence[Tool], policy: Tool, step: Tool, *, metrics: Sequence[s
     `tools` are all that may be added where an input needs one, the environment's first. `metrics`
     are names to look for among the outputs where no tool scores.
     """
-    stage = Stage(tools, policy, step)
-    stage.place_helpers(policy)
-    stage.place_helpers(step)
-    scorer = scorer_of(tool for tool in tools if tool.nodeset == step.nodeset)
-    if scorer is not None:
-        stage.place_helpers(scorer, at_end=True)
-    return _Wirer(stage, scorer, metrics).wire()
+    spare = [tool for tool in tools if tool.nodeset == step.nodeset and tool != policy]
+    return _Wirer(Stage(tools, policy, step, scorer=scorer_of(spare)), metrics).wire()
 
 
 class _Wirer:
     """The edges of one agent, in the making."""
 
-    def __init__(self, stage: Stage, scorer: Tool | None, metrics: Sequence[str]) -> None:
+    def __init__(self, stage: Stage, metrics: Sequence[str]) -> None:
         self._stage = stage
-        self._scorer = scorer
         self._metrics = metrics
         self._labels: dict[tuple[Tool, str], str] = {}
         """Output -> the name by which the loop carries it."""
@@ -70,9 +65,7 @@ class _Wirer:
         self._missing: list[str] = []
         self._unwired: list[str] = []
         self._ids: dict[Tool, str] = {}
-        scorers = [scorer] if scorer is not None else []
-        for tool in dict.fromkeys([*stage.inside, *stage.before, *scorers]):
-            self._ids[tool] = free_id(tool.name, {EPISODE, TURN, NEXT, *self._ids.values()})
+        self._names = {EPISODE, TURN, NEXT}
 
     def wire(self) -> Wiring:
         """Return the whole; what stands before the loop comes last, since its use shows then."""
@@ -84,11 +77,13 @@ class _Wirer:
         self._wire_carried()
         before = self._wire_before()
         widened = self._check_policy()
+        nodes = [*self._list_nodes(before), *results]
+        order = {node.id: position for position, node in enumerate(nodes)}
         return Wiring(
             policy=stage.policy,
             step=stage.step,
-            nodes=[*self._list_nodes(before), *results],
-            edges=self._edges,
+            nodes=nodes,
+            edges=sorted(self._edges, key=lambda edge: order[edge.target]),
             carried=[self._labels[key] for key in self._turning],
             missing=self._missing,
             unwired=self._unwired,
@@ -98,7 +93,7 @@ class _Wirer:
     def _wire_inside(self, tool: Tool) -> None:
         sources = self._wire_tool(tool, self._stage.find_source)
         if not any(self._stage.is_turning(source) for source in sources):
-            self._connect((TURN, "step"), (self._ids[tool], AFTER.name))
+            self._connect((TURN, "step"), (self._id(tool), AFTER.name))
 
     def _wire_tool(self, tool: Tool, find: _Find) -> list[Source]:
         """Make the edges to one tool's inputs; note what nothing feeds."""
@@ -107,17 +102,17 @@ class _Wirer:
             source = find(tool, port)
             if source is not None:
                 sources.append(source)
-                self._connect(self._handle(source), (self._ids[tool], name))
-            elif port.optional:
-                self._unwired.append(f"{self._ids[tool]}.{name}")
-            else:
+                self._connect(self._handle(source), (self._id(tool), name))
+            elif port.optional and name not in _EPISODE_PORTS:  # tools know their episode
+                self._unwired.append(f"{self._id(tool)}.{name}")
+            elif not port.optional:
                 self._missing.append(self._explain(tool, port))
         return sources
 
     def _wire_stop(self) -> None:
         for tool in (self._stage.step, self._stage.policy):
             if tool.end_port is not None:
-                self._connect((self._ids[tool], tool.end_port), (NEXT, STOP.name))
+                self._connect((self._id(tool), tool.end_port), (NEXT, STOP.name))
                 return
         names = ", ".join(repr(name) for name in END_PORTS)
         self._missing.append(
@@ -127,29 +122,27 @@ class _Wirer:
 
     def _wire_results(self) -> Iterator[NodeSpec]:
         """Wire the scoring tool, or what is called like a metric, to the graph's results."""
-        scorer, scores = self._scorer, list(self._list_scores())
+        scorer, scores = self._stage.scorer, list(self._list_scores())
         if scorer is not None:
             sources = self._wire_tool(scorer, self._stage.find_final)
             if not any(source.kind == "final" for source in sources):
-                self._connect((NEXT, "final_step"), (self._ids[scorer], AFTER.name))
+                self._connect((NEXT, "final_step"), (self._id(scorer), AFTER.name))
         if not scores:
             self._missing.append(
                 f"the graph needs a result: no tool of {self._stage.step.nodeset!r} has a METRICS "
                 f"output, and none in the loop has one called like a metric "
                 f"({', '.join(self._metrics) or 'it names none'})"
             )
-        taken = {EPISODE, TURN, NEXT, *self._ids.values()}
         for source in scores:
-            node = free_id(source.port, taken)
-            taken.add(node)
+            node = self._name(source.port)
             yield NodeSpec(id=node, type="graphOut", config={"portName": source.port})
             self._connect(self._handle(source), (node, "value"))
 
     def _list_scores(self) -> Iterator[Source]:
-        if self._scorer is not None:
-            for name, port in self._scorer.outputs.items():
+        if self._stage.scorer is not None:
+            for name, port in self._stage.scorer.outputs.items():
                 if port.wire_type == "METRICS":
-                    yield Source("output", name, self._scorer)
+                    yield Source("output", name, self._stage.scorer)
             return
         for tool in (self._stage.step, self._stage.policy):
             for name, port in tool.outputs.items():
@@ -163,26 +156,30 @@ class _Wirer:
             if source is not None:
                 self._connect(self._handle(source), (TURN, f"init_{self._labels[tool, port]}"))
         for (tool, port), label in self._labels.items():
-            self._connect((self._ids[tool], port), (NEXT, label))
+            self._connect((self._id(tool), port), (NEXT, label))
 
     def _wire_before(self) -> list[Tool]:
         """Wire the tools before the loop, the last first; leave out what nothing needs."""
         kept: list[Tool] = []
         for tool in reversed(self._stage.before):
-            is_used = any(edge.source == self._ids[tool] for edge in self._edges)
+            is_used = any(edge.source == self._id(tool) for edge in self._edges)
             if not is_used and not tool.is_stateful:
                 continue
             kept.insert(0, tool)
-            self._wire_tool(tool, self._stage.find_before)
-            if not is_used and tool.outputs:
-                self._connect((self._ids[tool], next(iter(tool.outputs))), (TURN, AFTER.name))
+            sources = self._wire_tool(tool, self._stage.find_before)
+            if is_used:
+                continue
+            if tool.outputs:
+                self._connect((self._id(tool), next(iter(tool.outputs))), (TURN, AFTER.name))
+            elif not sources:  # a node needs an edge; its place before the loop orders it
+                self._connect((EPISODE, "episode_index"), (self._id(tool), AFTER.name))
         return kept
 
     def _check_policy(self) -> int:
         """Return how many edges from policy to step widen a type; note it if there is no edge."""
         policy, step = self._stage.policy, self._stage.step
-        fed = [e for e in self._edges if e.source == self._ids[policy]]
-        acts = [e for e in fed if e.target == self._ids[step]]
+        fed = [e for e in self._edges if e.source == self._id(policy)]
+        acts = [e for e in fed if e.target == self._id(step)]
         if not acts and not any(edge.target_handle == STOP.name for edge in fed):
             self._missing.append(f"no output of {policy.node_type} is an input of {step.node_type}")
         return sum(
@@ -200,11 +197,11 @@ class _Wirer:
         yield from map(self._tool_node, self._stage.inside)
         ports: list[Any] = list(self._labels.values())
         yield NodeSpec(id=NEXT, type="iterOut", config={"loop": TURN, "ports": ports})
-        if self._scorer is not None:
-            yield self._tool_node(self._scorer)
+        if self._stage.scorer is not None:
+            yield self._tool_node(self._stage.scorer)
 
     def _tool_node(self, tool: Tool) -> NodeSpec:
-        return NodeSpec(id=self._ids[tool], type=tool.node_type)
+        return NodeSpec(id=self._id(tool), type=tool.node_type)
 
     def _handle(self, source: Source) -> _Handle:
         """Return node and port of a source; what the loop carries gets its name here."""
@@ -212,7 +209,7 @@ class _Wirer:
         if tool is None:
             return (TURN if source.kind == "turn" else EPISODE), source.port
         if source.kind == "output":
-            return self._ids[tool], source.port
+            return self._id(tool), source.port
         label = self._label(tool, source.port)
         if source.kind == "final":
             return NEXT, f"final_{label}"
@@ -220,11 +217,22 @@ class _Wirer:
             self._turning.append((tool, source.port))
         return TURN, label
 
+    def _id(self, tool: Tool) -> str:
+        """Return the tool's id: its name, with a number where that is taken."""
+        if tool not in self._ids:
+            self._ids[tool] = self._name(tool.name)
+        return self._ids[tool]
+
+    def _name(self, wanted: str) -> str:
+        name = free_id(wanted, self._names)
+        self._names.add(name)
+        return name
+
     def _label(self, tool: Tool, port: str) -> str:
         """Return the name by which the loop carries an output: the port's own if it is free."""
         if (tool, port) not in self._labels:
             taken = {*RESERVED_PORTS, *self._labels.values()}
-            wanted = f"{self._ids[tool]}_{port}" if port in taken else port
+            wanted = f"{self._id(tool)}_{port}" if port in taken else port
             self._labels[tool, port] = free_id(wanted, taken)
         return self._labels[tool, port]
 
