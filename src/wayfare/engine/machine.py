@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 from nodeset.context import EpisodeContext
-from nodeset.digest import hash64
+from nodeset.digest import Hash64Series
 from nodeset.errors import NodeSetError
 from wayfare.engine.absence import is_switched_off
 from wayfare.engine.agenda import Agenda, Due, Position
@@ -58,6 +58,7 @@ class Machine:
         self._maps: dict[int, list[Machine]] = {}
         self._unfinished: dict[int, int] = {}
         self._heirs: dict[int, list[tuple[Machine, int]]] = {}
+        self._seeds: dict[int, Hash64Series] = {}
         self._ready: list[int] = []
         self._settled_scopes: list[int] = []
         self._failures: list[tuple[int, NodeFailure]] = []
@@ -106,8 +107,14 @@ class Machine:
             inputs={i.port: values[i.slot] for i in unit.inputs if values[i.slot] is not OFF},
             step=self._position.step_at(turns),
             turns=turns,
-            seed=hash64(self._episode.seed, unit.path, turns),
+            seed=self._seeds_of(unit).hash(turns),
         )
+
+    def _seeds_of(self, unit: Unit) -> Hash64Series:
+        seeds = self._seeds.get(unit.index)
+        if seeds is None:
+            seeds = self._seeds[unit.index] = Hash64Series(self._episode.seed, unit.path)
+        return seeds
 
     def _complete(self, unit: Unit, outputs: Mapping[str, Any]) -> None:
         for output in unit.outputs:

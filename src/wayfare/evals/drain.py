@@ -51,6 +51,10 @@ class Drain:
             asked.cancel()
             await asyncio.wait([task, asked])
 
+    async def wait_until_asked(self) -> None:
+        """Return when no new episode may begin."""
+        await self._asked.wait()
+
     async def wait_until_over(self) -> None:
         """Return when what still runs must be given up."""
         await self._asked.wait()

@@ -20,13 +20,15 @@ Listed = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class EpisodePlan:
-    """The episodes of one run, in the order in which workers take them."""
+    """The episodes of one run, in the order of the environment's list or of the user's own."""
 
     environment: str
     split: str
     list_hash: str
     listed: Sequence[Listed]
     planned: tuple[PlannedEpisode, ...]
+    is_ordered_by_user: bool = False
+    """Whether the user wrote the order down, so that workers take the episodes in it."""
 
     @property
     def episodes_hash(self) -> str:
@@ -78,7 +80,7 @@ def plan_episodes(
         for repeat in range(repeats)
         for index in select(selection, len(listed), f"split {split!r} of {environment!r}")
     )
-    return EpisodePlan(environment, split, list_hash, listed, planned)
+    return EpisodePlan(environment, split, list_hash, listed, planned, "," in selection)
 
 
 def select(selection: str, total: int, where: str) -> Sequence[int]:

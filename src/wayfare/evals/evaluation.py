@@ -70,8 +70,9 @@ class Evaluation:
             graph_plan = self._compile(fleet)
             environment = choose_environment(request.document, fleet.manifests)
             self._check_recording(fleet, environment)
+            fleet.readiness.begin()
             plan = await self._drain.unless_asked(self._plan_episodes(fleet, environment))
-            await self._drain.unless_asked(fleet.initialize_all())
+            await self._drain.unless_asked(fleet.readiness.wait_for_one())
             return await self._run_episodes(fleet, environment, plan, graph_plan)
 
     async def _check_nodesets(self) -> None:

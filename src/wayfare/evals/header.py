@@ -18,7 +18,8 @@ import wayfare
 from wayfare.evals.episodes import EpisodePlan
 from wayfare.evals.recorder_choice import RecordRequest
 from wayfare.evals.runner import RunRules
-from wayfare.fleet.fleet import Fleet, Member
+from wayfare.fleet.fleet import Fleet
+from wayfare.fleet.member import Member
 from wayfare.graph.document import GraphDocument
 from wayfare.graph.identity import semantic_hash
 from wayfare.graph.tooltype import split_type

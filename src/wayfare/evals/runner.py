@@ -6,7 +6,6 @@ Knows nothing of how copies are started or of how results are summed up and show
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -21,6 +20,7 @@ from wayfare.evals.failure import describe_failure, describe_fault
 from wayfare.evals.loop import LoopRunner
 from wayfare.evals.observer import Observer
 from wayfare.evals.recorder import Recorder, Tape
+from wayfare.evals.schedule import Schedule
 from wayfare.fleet.pool import WorkerHandle
 from wayfare.graph.calls import InfrastructureError
 from wayfare.store.records import (
@@ -63,7 +63,7 @@ class _Ended:
 
 
 class BatchEvalRunner:
-    """Workers pull from one queue of episodes; what they finish is on disk before the next."""
+    """Workers pull episodes; one is put on disk while its worker runs the next, no further one."""
 
     def __init__(
         self,
@@ -84,7 +84,12 @@ class BatchEvalRunner:
         self._observer = observer
         self._clock = clock
         """Seconds since the run began."""
-        self._queue = deque(plan.planned)
+        self._schedule = Schedule(
+            plan.planned,
+            [self._budget(planned) for planned in plan.planned],
+            keeps_order=plan.is_ordered_by_user,
+        )
+        self._unready: set[asyncio.Future[None]] = set()
 
     async def run(self, workers: Sequence[WorkerHandle], drain: Drain) -> None:
         """Run every episode of the list, or stop when `drain` is over.
@@ -93,19 +98,51 @@ class BatchEvalRunner:
         """
         try:
             async with asyncio.TaskGroup() as tasks:
-                lanes = [tasks.create_task(self._work(worker, drain)) for worker in workers]
-                stopper = tasks.create_task(_cancel_when_over(lanes, drain))
+                lanes = [tasks.create_task(self._work(worker, drain, tasks)) for worker in workers]
+                stopper = tasks.create_task(self._stop_when_asked(lanes, drain))
                 await asyncio.wait(lanes)
                 stopper.cancel()
         except BaseExceptionGroup as group:
             raise _first(group) from group
 
-    async def _work(self, worker: WorkerHandle, drain: Drain) -> None:
-        while self._queue and not drain.is_asked:
-            planned = self._queue.popleft()
+    async def _work(self, worker: WorkerHandle, drain: Drain, tasks: asyncio.TaskGroup) -> None:
+        finishing: asyncio.Task[None] | None = None
+        await self._wait_until_ready(worker)
+        while self._schedule and not drain.is_asked:
+            planned = self._schedule.take(worker.index)
+            if not self._schedule:
+                self._give_up_waiting()
             record, ended = await self._run_one_episode(worker, planned)
-            await _to_the_end(self._commit(record, ended))
-            self._observer.episode_finished(record)
+            if finishing is not None:
+                await asyncio.wait([finishing])
+            finishing = tasks.create_task(self._finish(record, ended))
+
+    async def _wait_until_ready(self, worker: WorkerHandle) -> None:
+        """Return when the worker's copies are ready, or when it has nothing to do any more."""
+        ready = asyncio.ensure_future(worker.wait_until_ready())
+        self._unready.add(ready)
+        try:
+            await asyncio.wait([ready])
+        finally:
+            self._unready.discard(ready)
+            ready.cancel()
+        if not ready.cancelled():
+            ready.result()
+
+    def _give_up_waiting(self) -> None:
+        for ready in self._unready:
+            ready.cancel()
+
+    async def _stop_when_asked(self, lanes: Sequence[asyncio.Task[None]], drain: Drain) -> None:
+        await drain.wait_until_asked()
+        self._give_up_waiting()
+        await drain.wait_until_over()
+        for lane in lanes:
+            lane.cancel()
+
+    async def _finish(self, record: EpisodeRecord, ended: _Ended) -> None:
+        await _to_the_end(self._commit(record, ended))
+        self._observer.episode_finished(record)
 
     async def _commit(self, record: EpisodeRecord, ended: _Ended) -> None:
         """Put the recording on disk before the record, so that what counts has its recording."""
@@ -197,12 +234,6 @@ async def _to_the_end(commit: Coroutine[Any, Any, None]) -> None:
     except asyncio.CancelledError:
         await asyncio.wait([task])
         raise
-
-
-async def _cancel_when_over(lanes: Sequence[asyncio.Task[None]], drain: Drain) -> None:
-    await drain.wait_until_over()
-    for lane in lanes:
-        lane.cancel()
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

@@ -12,8 +12,9 @@ from typing import Any
 
 from nodeset.errors import NodeSetError
 from wayfare.fleet.errors import FleetSetupError
-from wayfare.fleet.fleet import Fleet, Member
+from wayfare.fleet.fleet import Fleet
 from wayfare.fleet.launcher import Launcher
+from wayfare.fleet.member import Member
 from wayfare.fleet.place import place
 from wayfare.fleet.registry import NodeSetEntry
 

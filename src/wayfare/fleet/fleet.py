@@ -8,18 +8,14 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
-from nodeset.source import Declaration
-from wayfare.fleet.errors import (
-    BudgetExceededError,
-    CopyFailedError,
-    CopyStartError,
-)
-from wayfare.fleet.launcher import NO_WORKER, Copy, CopySpec, Launcher, Link
+from wayfare.fleet.errors import CopyFailedError, CopyStartError
+from wayfare.fleet.launcher import NO_WORKER, Copy, Launcher
+from wayfare.fleet.member import Member, RunningCopy
 from wayfare.fleet.place import CopyPlace, Placement
+from wayfare.fleet.readiness import Readiness, ask_to_start, describe_start, initialize
 from wayfare.fleet.together import together
 
 CLOSE_SECONDS = 10.0
@@ -27,70 +23,6 @@ CLOSE_SECONDS = 10.0
 HASTY_CLOSE_SECONDS = 1.0
 """The same when the run ended by an error or was asked to end early."""
 HEALTH_SECONDS = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One nodeset of a graph: what it declares, how it is configured, where its copies stand."""
-
-    declaration: Declaration
-    path: Path
-    config: Mapping[str, Any]
-    placement: Placement
-
-    @property
-    def instance(self) -> str:
-        """Return its name in the graph."""
-        return self.placement.nodeset
-
-    def spec(self, tag: str) -> CopySpec:
-        """Return what a launcher needs to start the copy of that tag."""
-        return CopySpec(
-            instance=self.instance,
-            name=self.declaration.name,
-            tag=tag,
-            file=self.path,
-            config=self.config,
-            deployment=self.declaration.deployment,
-            default_threads=self.placement.default_threads,
-        )
-
-
-@dataclass(slots=True)
-class RunningCopy:
-    """One copy of a member, the one that stands in its place now, and its counters."""
-
-    member: Member
-    place: CopyPlace
-    copy: Copy
-    control: Link
-    calls: int = 0
-    preflights: int = 0
-    restarts: int = 0
-    warm_tools: set[str] = field(default_factory=set)
-    """Tools that have answered once since it started: their first-call budget is over."""
-    is_doomed: bool = False
-    """Whether it was killed for a call past its budget; its end may not have been told yet."""
-    replacing: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    @property
-    def tag(self) -> str:
-        """Return the copy's tag."""
-        return self.place.tag
-
-    def budget_seconds(self, name: str) -> float:
-        """Return the budget called `name` that the nodeset's deployment sets."""
-        return self.member.declaration.deployment.budget_seconds(name)
-
-    def doom(self) -> None:
-        """Kill it: it is past a budget and has to be replaced."""
-        self.is_doomed = True
-        self.copy.kill()
-
-    @property
-    def is_gone(self) -> bool:
-        """Return whether it is dead, unreachable or about to be."""
-        return self.is_doomed or self.control.is_lost or self.copy.death() is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +56,7 @@ class Fleet:
         """Instance name -> manifest, in the names that the instance has in the graph."""
         self.worker_count = worker_count
         self._launcher = launcher
+        self.readiness = Readiness(copies)
 
     @classmethod
     async def start(cls, members: Sequence[Member], worker_count: int, launcher: Launcher) -> Fleet:
@@ -162,7 +95,8 @@ class Fleet:
 
     async def initialize_all(self) -> None:
         """Make every copy ready, all at once. Raises CopyStartError, or the author's error."""
-        await together(_initialize(running) for running in self.copies.values())
+        self.readiness.begin()
+        await together(self.readiness.wait_for(worker) for worker in range(self.worker_count))
 
     async def list_episodes(self, instance: str, split: str) -> list[dict[str, Any]]:
         """Return the episodes that a nodeset brings for a split, in its order."""
@@ -182,7 +116,7 @@ class Fleet:
             running.copy.kill()
             async with _Starting(self._launcher) as starting:
                 fresh = await starting.start(running.member, running.place)
-                await _initialize(fresh)
+                await initialize(fresh)
             running.copy, running.control = fresh.copy, fresh.control
             running.warm_tools.clear()
             running.is_doomed = False
@@ -221,6 +155,7 @@ class Fleet:
     async def close(self, seconds: float = CLOSE_SECONDS) -> None:
         """Ask every copy to shut down, then end those that have not within `seconds`."""
         deadline = time.monotonic() + seconds
+        await self.readiness.end()
         shutdowns = [
             running.control.request("shutdown", budget_seconds=seconds)
             for running in self.copies.values()
@@ -259,33 +194,13 @@ class _Starting:
         try:
             control = await copy.connect(NO_WORKER)
         except CopyFailedError as error:
-            raise CopyStartError(_describe_start(member, str(error)), error.death) from error
+            raise CopyStartError(describe_start(member, str(error)), error.death) from error
         return RunningCopy(member, spot, copy, control)
 
 
 async def _fetch_manifest(running: RunningCopy) -> dict[str, Any]:
-    manifest = await _ask_to_start(running, "manifest")
+    manifest = await ask_to_start(running, "manifest")
     return rename_instance(manifest, running.member.instance)
-
-
-async def _initialize(running: RunningCopy) -> None:
-    await _ask_to_start(running, "initialize")
-
-
-async def _ask_to_start(running: RunningCopy, op: str) -> dict[str, Any]:
-    """Return the reply; whatever befalls the copy is a mistake in the set-up until it is ready."""
-    try:
-        budget_seconds = running.budget_seconds("initialize")
-        return await running.control.request(op, budget_seconds=budget_seconds)
-    except CopyFailedError as error:
-        raise CopyStartError(_describe_start(running.member, str(error)), error.death) from error
-    except BudgetExceededError as error:
-        running.copy.kill()
-        raise CopyStartError(_describe_start(running.member, str(error))) from error
-
-
-def _describe_start(member: Member, reason: str) -> str:
-    return f"nodeset {member.instance!r} ({member.declaration.path}) did not start: {reason}"
 
 
 def rename_instance(manifest: dict[str, Any], instance: str) -> dict[str, Any]:

@@ -12,8 +12,9 @@ from typing import Any
 
 from nodeset.context import EpisodeContext
 from wayfare.fleet.errors import BudgetExceededError
-from wayfare.fleet.fleet import Fleet, RunningCopy
+from wayfare.fleet.fleet import Fleet
 from wayfare.fleet.launcher import Copy, Firing, Link
+from wayfare.fleet.member import RunningCopy
 from wayfare.fleet.place import resolve
 from wayfare.fleet.together import together
 from wayfare.graph.calls import InfrastructureError, ToolCall
@@ -67,6 +68,10 @@ class WorkerHandle:
         """Open a link to every copy that this worker calls, where there is none that lives."""
         tags = [resolve(name, self._call_tags, self._registry_tags) for name in self._fleet.members]
         await together(self._connect(tag) for tag in tags)
+
+    async def wait_until_ready(self) -> None:
+        """Return when all copies that this worker calls are ready; see `Readiness`."""
+        await self._fleet.readiness.wait_for(self.index)
 
     async def close(self) -> None:
         """Give all links up."""

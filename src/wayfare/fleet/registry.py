@@ -15,8 +15,9 @@ import wayfare
 from nodeset.errors import ContractError
 from nodeset.source import Declaration, read_declarations
 from wayfare.fleet.errors import WorkspaceError
-from wayfare.fleet.fleet import Fleet, Member
+from wayfare.fleet.fleet import Fleet
 from wayfare.fleet.launcher import Launcher
+from wayfare.fleet.member import Member
 from wayfare.fleet.place import place
 from wayfare.graph.document import GraphDocument
 from wayfare.graph.tooltype import nodesets_of

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nodeset.context import BatchContext, Context
-from nodeset.digest import digest_firing, digest_value, hash64
+from nodeset.digest import Hash64Series, digest_firing, digest_value, hash64
 
 
 def test_digest_is_the_same_under_every_python_and_numpy() -> None:
@@ -41,6 +41,12 @@ def test_seed_makes_its_own_stream() -> None:
     draws = [Context({}, seed=seed).rng.random(4).tolist() for _ in range(2)]
     assert draws[0] == draws[1]
     assert hash64(7, "key", "policy", [4]) != seed
+
+
+def test_series_of_seeds_is_what_hashing_each_would_be() -> None:
+    seeds = Hash64Series(7, "key", "policy")
+    for turns in ((), (3,), (2**40, 1)):
+        assert seeds.hash(turns) == hash64(7, "key", "policy", turns)
 
 
 def test_batch_context_refuses_what_belongs_to_a_row() -> None:

@@ -37,6 +37,18 @@ def hash64(*parts: Any) -> int:
     return xxhash.xxh3_64_intdigest(b"".join(canonical(list(parts))))
 
 
+class Hash64Series:
+    """`hash64(*parts, last)` for many values of `last`: what they share is walked once."""
+
+    def __init__(self, *parts: Any) -> None:
+        begin = canonical(list(parts) + [None])
+        self._begin = b"".join(begin)[: -len(_write_none(None))]
+
+    def hash(self, last: Any) -> int:
+        """Return what `hash64(*parts, last)` returns."""
+        return xxhash.xxh3_64_intdigest(b"".join([self._begin, *canonical(last)]))
+
+
 def canonical(value: Any) -> List[Any]:
     """Return `value`'s canonical bytes as a list of bytes-like chunks.
 
@@ -56,15 +68,15 @@ def _walk(value: Any, text: bytearray, chunks: List[Any]) -> bytearray:
     if write is not None:
         text += write(value)
         return text
-    if isinstance(value, Mapping):
-        text += b"m" + _LENGTH(len(value))
-        for key in sorted(value):
-            text = _walk(value[key], _walk(key, text, chunks), chunks)
-        return text
     if isinstance(value, (list, tuple)):
         text += b"l" + _LENGTH(len(value))
         for item in value:
             text = _walk(item, text, chunks)
+        return text
+    if isinstance(value, Mapping):
+        text += b"m" + _LENGTH(len(value))
+        for key in sorted(value):
+            text = _walk(value[key], _walk(key, text, chunks), chunks)
         return text
     if isinstance(value, np.ndarray):
         return _walk_array(value, text, chunks)

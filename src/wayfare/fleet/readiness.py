@@ -1,0 +1,77 @@
+"""Make copies ready side by side, and let each worker begin as soon as its own are.
+
+Knows nothing of what workers do then.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from wayfare.fleet.errors import BudgetExceededError, CopyFailedError, CopyStartError
+from wayfare.fleet.member import Member, RunningCopy
+
+
+class Readiness:
+    """The copies of a fleet on their way to being ready; `end` it."""
+
+    def __init__(self, copies: Mapping[str, RunningCopy]) -> None:
+        self._copies = copies
+        self._readying: dict[str, asyncio.Task[None]] = {}
+
+    def begin(self) -> None:
+        """Begin to make every copy ready, all at once; a second call does nothing."""
+        for tag, running in self._copies.items():
+            if tag not in self._readying:
+                self._readying[tag] = asyncio.create_task(initialize(running))
+
+    async def wait_for(self, worker: int) -> None:
+        """Return when all copies that the worker calls are ready.
+
+        Raises CopyStartError, or the author's error.
+        """
+        for tag, running in self._copies.items():
+            if worker in running.place.workers and tag in self._readying:
+                await asyncio.shield(self._readying[tag])
+
+    async def wait_for_one(self) -> None:
+        """Return when the first worker can begin. Raises as `wait_for`."""
+        workers = {worker for copy in self._copies.values() for worker in copy.place.workers}
+        waits = [asyncio.create_task(self.wait_for(worker)) for worker in sorted(workers)]
+        try:
+            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+        for wait in done:
+            wait.result()
+
+    async def end(self) -> None:
+        """Kill copies that are not ready yet: they hear no shutdown before they are."""
+        for tag, readying in self._readying.items():
+            if not readying.done():
+                self._copies[tag].copy.kill()
+                readying.cancel()
+        await asyncio.gather(*self._readying.values(), return_exceptions=True)
+
+
+async def initialize(running: RunningCopy) -> None:
+    await ask_to_start(running, "initialize")
+
+
+async def ask_to_start(running: RunningCopy, op: str) -> dict[str, Any]:
+    """Return the reply; whatever befalls the copy is a mistake in the set-up until it is ready."""
+    try:
+        budget_seconds = running.budget_seconds("initialize")
+        return await running.control.request(op, budget_seconds=budget_seconds)
+    except CopyFailedError as error:
+        raise CopyStartError(describe_start(running.member, str(error)), error.death) from error
+    except BudgetExceededError as error:
+        running.copy.kill()
+        raise CopyStartError(describe_start(running.member, str(error))) from error
+
+
+def describe_start(member: Member, reason: str) -> str:
+    return f"nodeset {member.instance!r} ({member.declaration.path}) did not start: {reason}"
