@@ -6,47 +6,93 @@ Knows nothing of what is asked or of how the copy was started.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+import socket
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
 
-from nodeset import wire
 from nodeset.errors import WireError
+from nodeset.stream import Stream
 from wayfare.fleet.exchange import Exchange, Explain, Frame
 
 PROTOCOL = 1
 HELLO_SECONDS = 120.0
+SEND_BUFFER_BYTES = 4 * 2**20  # an image fits; the kernel may allow less
 
 
-class Connection(Exchange, asyncio.BufferedProtocol):
-    """A `Link` over a stream; what leaves together leaves in one write."""
+class Connection(Exchange):
+    """A `Link` over a stream of its own socket; belongs to the event loop it was made in.
 
-    def __init__(self, copy: str, explain_loss: Explain) -> None:
+    A single request leaves at once; what leaves together leaves in one write.
+    """
+
+    sends_at_once = True
+
+    def __init__(self, sock: socket.socket, copy: str, explain_loss: Explain) -> None:
         super().__init__(copy, explain_loss)
-        self._decoder = wire.Decoder()
+        self._stream = Stream(sock)
+        self._accepts_memory = self._stream.map_memory()
+        self._is_flushing = False
+        self._loop.add_reader(sock, self._read)
+
+    async def greet(self, worker: int) -> None:
+        """Say hello, and learn whether arrays may go through memory."""
+        hello = await self.request(
+            "hello",
+            protocol=PROTOCOL,
+            worker=worker,
+            mapped=self._accepts_memory,
+            budget_seconds=HELLO_SECONDS,
+        )
+        if hello.get("mapped") is True:
+            self._stream.lend_memory()
 
     async def close(self) -> None:
         """Give the connection up; requests under way fail."""
-        self._transport.abort()
+        self._abort()
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)  # noqa: S101  streams only
-        self._transport = transport
-
-    def get_buffer(self, sizehint: int) -> memoryview:  # noqa: ARG002
-        return self._decoder.get_buffer()
-
-    def buffer_updated(self, nbytes: int) -> None:
-        try:
-            for message in self._decoder.receive(nbytes):
-                self._receive(message)
-        except WireError as error:
-            self._lose(error)
-            self._transport.abort()
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002
-        self._lose()
+    def _pack(self, message: Mapping[str, Any]) -> Frame:
+        return self._stream.pack(message)[0]
 
     def _deliver(self, frames: Sequence[Frame]) -> None:
-        self._transport.writelines([buffer for frame in frames for buffer in frame])
+        buffers = frames[0] if len(frames) == 1 else list(chain.from_iterable(frames))
+        if not self._stream.outbox.send(buffers):
+            self._tend_outbox()
+
+    def _read(self) -> None:
+        try:
+            for message in self._stream.receive():
+                self._receive(message)
+        except (BlockingIOError, InterruptedError):
+            return
+        except WireError as error:
+            self._abort(error)
+        except (OSError, EOFError):
+            self._abort()
+
+    def _write(self) -> None:
+        self._stream.outbox.flush()
+        self._tend_outbox()
+
+    def _tend_outbox(self) -> None:
+        """Wait for room in the socket as long as something is unsent."""
+        outbox = self._stream.outbox
+        if outbox.is_broken:
+            self._abort()
+        elif outbox.pending_bytes and not self._is_flushing:
+            self._is_flushing = True
+            self._loop.add_writer(self._stream.socket, self._write)
+        elif not outbox.pending_bytes and self._is_flushing:
+            self._is_flushing = False
+            self._loop.remove_writer(self._stream.socket)
+
+    def _abort(self, fault: WireError | None = None) -> None:
+        if self.is_lost:
+            return
+        self._loop.remove_reader(self._stream.socket)
+        self._loop.remove_writer(self._stream.socket)
+        self._stream.close()
+        self._lose(fault)
 
 
 async def open_connection(url: str, *, copy: str, worker: int, explain_loss: Explain) -> Connection:
@@ -54,22 +100,39 @@ async def open_connection(url: str, *, copy: str, worker: int, explain_loss: Exp
 
     Raises OSError when nothing listens there, CopyFailedError when the copy ends meanwhile.
     """
-    loop = asyncio.get_running_loop()
     scheme, _, address = url.partition(":")
-    if scheme == "unix":
-        _, connection = await loop.create_unix_connection(
-            lambda: Connection(copy, explain_loss), address
-        )
-    else:
-        host, _, port = address.rpartition(":")
-        _, connection = await loop.create_connection(
-            lambda: Connection(copy, explain_loss), host, int(port)
-        )
+    sock = await (_connect_unix(address) if scheme == "unix" else _connect_tcp(address))
+    connection = Connection(sock, copy, explain_loss)
     try:
-        await connection.request(
-            "hello", protocol=PROTOCOL, worker=worker, budget_seconds=HELLO_SECONDS
-        )
+        await connection.greet(worker)
     except BaseException:
         await connection.close()
         raise
     return connection
+
+
+async def _connect_unix(path: str) -> socket.socket:
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    await _connect(sock, path)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
+    return sock
+
+
+async def _connect_tcp(address: str) -> socket.socket:
+    host, _, port = address.rpartition(":")
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
+    family, kind, protocol, _, place = found[0]
+    sock = socket.socket(family, kind, protocol)
+    await _connect(sock, place)
+    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return sock
+
+
+async def _connect(sock: socket.socket, place: Any) -> None:
+    try:
+        sock.setblocking(False)
+        await asyncio.get_running_loop().sock_connect(sock, place)
+    except BaseException:
+        sock.close()
+        raise

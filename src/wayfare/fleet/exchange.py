@@ -60,9 +60,12 @@ class Answer(asyncio.Future[Any]):
 class Exchange(ABC):
     """A `Link` without what carries it.
 
-    Requests that are made in one iteration of the event loop leave together, and the calls among
-    them as one group, so that the copy sees together what became ready together.
+    Calls that are made in one iteration of the event loop leave together, as one group, so that the
+    copy sees together what became ready together. A call that the copy puts in no batch need
+    not wait for that: where `sends_at_once`, it leaves when it is made.
     """
+
+    sends_at_once = False
 
     def __init__(self, copy: str, explain_loss: Explain) -> None:
         self._copy_tag = copy
@@ -85,7 +88,8 @@ class Exchange(ABC):
 
     async def request(self, op: str, *, budget_seconds: float, **fields: Any) -> dict[str, Any]:
         """Return the reply of one operation; see `Link.request`."""
-        reply: _Reply = await self._enqueue(op, fields, op, budget_seconds=budget_seconds)
+        answer = self._enqueue(op, fields, op, budget_seconds=budget_seconds)
+        reply: _Reply = await answer
         return reply
 
     def call(
@@ -96,6 +100,7 @@ class Exchange(ABC):
         budget_seconds: float,
         take: Callable[[dict[str, Any]], Any] | None = None,
         overdue: Callable[[], None] | None = None,
+        is_grouped: bool = True,
         **fields: Any,
     ) -> asyncio.Future[Any]:
         """Send one tool call; see `Link.call`."""
@@ -104,6 +109,8 @@ class Exchange(ABC):
         answer = self._enqueue("call", fields, what, budget_seconds=budget_seconds)
         answer.take, answer.overdue = take, overdue
         self._digests.expect(answer.request_id, path, turns)
+        if not is_grouped and self.sends_at_once and len(self._outbox) == 1:
+            self._flush()
         return answer
 
     async def open_episode(self, episode: Mapping[str, Any]) -> None:
@@ -120,6 +127,10 @@ class Exchange(ABC):
     async def close(self) -> None:
         """Give the link up; requests under way fail."""
 
+    def _pack(self, message: Mapping[str, Any]) -> Frame:
+        """Return the frame of a message; raises WireError."""
+        return wire.encode(message)
+
     @abstractmethod
     def _deliver(self, frames: Sequence[Frame]) -> None:
         """Carry frames to the copy."""
@@ -127,7 +138,9 @@ class Exchange(ABC):
     def _receive(self, message: Mapping[str, Any]) -> None:
         """Take a reply that the carrier brought."""
         reply = message.get("ok", {})
-        self._digests.add(reply.get("digests", ()))  # of earlier calls, whoever waits for this one
+        digests = reply.get("digests")
+        if digests:
+            self._digests.add(digests)  # of earlier calls, whoever waits for this one
         answer = self._pending.pop(message.get("id", 0), None)
         if answer is None or answer.done():
             return
@@ -230,6 +243,8 @@ class Exchange(ABC):
 
     def _flush(self) -> None:
         """Send what was queued: calls last, so that they form one unbroken group."""
+        if not self._outbox:
+            return
         messages = sorted(self._outbox.values(), key=lambda message: message["op"] == "call")
         self._outbox.clear()
         frames: list[Frame] = []
@@ -239,7 +254,7 @@ class Exchange(ABC):
             if is_group_open and is_call:
                 message["more"] = True
             try:
-                frames.append(wire.encode(message))
+                frames.append(self._pack(message))
             except WireError as error:
                 self._refuse(message["id"], error)
             else:

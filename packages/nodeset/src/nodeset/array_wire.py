@@ -1,22 +1,28 @@
 """Place the arrays of a message beside its header, and make them again from there.
 
-Knows nothing of frames: a body is a stretch of bytes in which every array begins aligned.
+Knows nothing of frames: an array lies in a body, a stretch of bytes in which every array begins
+aligned, or in memory that both ends map.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Any, Iterator, List, Union
+from functools import lru_cache
+from typing import Any, Iterator, List, Optional, Tuple, Union
 
 import msgpack
 import numpy as np
 
+from nodeset.arena import SMALLEST_BYTES, Placed
 from nodeset.errors import WireError
+from nodeset.lease import Leases
+from nodeset.memory import MappedMemory
 
 Buffer = Union[bytes, memoryview]
 
 ALIGNMENT = 64
 _ARRAY_CODE = 1
+_MAPPED_CODE = 2
 _DTYPE_KINDS = "biufcSUmM"
 _DTYPE_TEXT = re.compile(r"[<>|=][biufcSUmM][0-9]{1,9}(\[[0-9A-Za-z/]{1,16}\])?")
 _PADDING = bytes(ALIGNMENT)
@@ -29,11 +35,18 @@ def memory_of(array: Any) -> memoryview:
 
 
 class Body:
-    """Collects the arrays of a message while its header is packed."""
+    """Collects the arrays of a message while its header is packed.
 
-    def __init__(self) -> None:
+    Large ones are copied into `memory`, as long as it lends; `is_kept` has the copies stay valid
+    until `release_kept`.
+    """
+
+    def __init__(self, memory: Optional[MappedMemory] = None, is_kept: bool = False) -> None:
         self.arrays: List[np.ndarray[Any, Any]] = []
         self.size = 0
+        self.placed: List[Tuple[np.ndarray[Any, Any], Placed]] = []
+        self._arena = memory.arena if memory is not None and memory.is_lending else None
+        self._pins = 2 if is_kept else 1
 
     def place(self, value: Any) -> Any:
         """Return what stands in the header for a value that msgpack does not know."""
@@ -53,10 +66,38 @@ class Body:
         if dtype.kind not in _DTYPE_KINDS or isinstance(value, np.ma.MaskedArray):
             kind = "a masked array" if isinstance(value, np.ma.MaskedArray) else f"dtype {dtype}"
             raise WireError(f"an array with {kind} cannot cross between processes")
+        if self._arena is not None and value.nbytes >= SMALLEST_BYTES:
+            placed = self._arena.place(value, self._pins)
+            if placed is not None:
+                self.placed.append((value, placed))
+                block = placed.block
+                place = [block.segment, dtype.str, value.shape, block.offset, value.nbytes]
+                return msgpack.ExtType(_MAPPED_CODE, msgpack.packb(place))
         place = [len(self.arrays), dtype.str, value.shape, self.size, value.nbytes]
         self.arrays.append(value)
         self.size += value.nbytes + -value.nbytes % ALIGNMENT
         return msgpack.ExtType(_ARRAY_CODE, msgpack.packb(place))
+
+    def withdraw(self) -> None:
+        """Take back what was placed: the message is not sent."""
+        if self._arena is not None:
+            for _, placed in self.placed:
+                self._arena.withdraw(placed.block)
+        self.placed.clear()
+
+    def find_sent(self, value: Any) -> Any:
+        """Return the copy that was sent of an array; anything else as it is."""
+        for array, placed in self.placed:
+            if array is value:
+                return placed.view
+        return value
+
+    def release_kept(self) -> None:
+        """Let the copies go: nobody at this end reads them any more."""
+        if self._arena is not None:
+            for _, placed in self.placed:
+                self._arena.unpin(placed.block)
+        self.placed.clear()
 
     def pieces(self) -> Iterator[Buffer]:
         for array in self.arrays:
@@ -67,37 +108,50 @@ class Body:
 
 
 class ArrayReader:
-    """Makes the arrays of a message from the body of its frame."""
+    """Makes the arrays of a message from the body of its frame and from mapped memory."""
 
-    def __init__(self, body: memoryview, buffer_count: int) -> None:
+    def __init__(
+        self, body: memoryview, buffer_count: int, leases: Optional[Leases] = None
+    ) -> None:
         self._body = body
         self._buffer_count = buffer_count
+        self._leases = leases
 
     def read(self, code: int, data: bytes) -> np.ndarray[Any, Any]:
-        if code != _ARRAY_CODE:
+        is_mapped = code == _MAPPED_CODE and self._leases is not None
+        if code != _ARRAY_CODE and not is_mapped:
             raise WireError(f"a frame holds a value of extension type {code}; only 1 is known")
         try:
             index, text, shape, offset, size = msgpack.unpackb(data)
-            dtype = self._read_dtype(text)
-            if not self._fits(index, offset, size) or not _is_shape(shape, dtype, size):
+            dtype = _read_dtype(text)
+            if not _are_places(index, offset, size) or not _is_shape(shape, dtype, size):
                 raise ValueError("its place or shape does not fit the frame")
-            return _read_only(self._body[offset : offset + size], dtype, shape)
+            take = self._lend if is_mapped else self._cut
+            return _read_only(take(index, offset, size), dtype, shape)
         except (msgpack.UnpackException, TypeError, ValueError, OverflowError) as error:
             raise WireError(f"a frame holds a malformed array: {error}") from error
 
-    def _read_dtype(self, text: Any) -> np.dtype[Any]:
-        if not isinstance(text, str) or not _DTYPE_TEXT.fullmatch(text):
-            raise ValueError(f"dtype {text!r} cannot cross between processes")
-        return np.dtype(text)
+    def _cut(self, index: int, offset: int, size: int) -> memoryview:
+        if index >= self._buffer_count or offset + size > len(self._body):
+            raise ValueError("its place does not fit the frame")
+        return self._body[offset : offset + size]
 
-    def _fits(self, index: Any, offset: Any, size: Any) -> bool:
-        numbers = all(type(number) is int and number >= 0 for number in (index, offset, size))
-        return (
-            numbers
-            and index < self._buffer_count
-            and offset % ALIGNMENT == 0
-            and offset + size <= len(self._body)
-        )
+    def _lend(self, segment: int, offset: int, size: int) -> memoryview:
+        if self._leases is None or not size:
+            raise ValueError("it is empty but mapped")
+        return self._leases.lend(segment, offset, size)
+
+
+@lru_cache(maxsize=256)
+def _read_dtype(text: Any) -> np.dtype[Any]:
+    if not isinstance(text, str) or not _DTYPE_TEXT.fullmatch(text):
+        raise ValueError(f"dtype {text!r} cannot cross between processes")
+    return np.dtype(text)
+
+
+def _are_places(index: Any, offset: Any, size: Any) -> bool:
+    numbers = all(type(number) is int and number >= 0 for number in (index, offset, size))
+    return numbers and offset % ALIGNMENT == 0
 
 
 def _read_only(data: memoryview, dtype: np.dtype[Any], shape: List[int]) -> np.ndarray[Any, Any]:

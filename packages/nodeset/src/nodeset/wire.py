@@ -5,27 +5,33 @@ Knows nothing of sockets or of what the messages mean.
 
 from __future__ import annotations
 
-import struct
-from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import msgpack
 import numpy as np
 
 from nodeset.array_wire import ALIGNMENT, ArrayReader, Body, Buffer, memory_of
 from nodeset.errors import WireError
+from nodeset.frame import (
+    MAGIC,
+    MAX_BODY_BYTES,
+    MAX_BUFFERS,
+    MAX_HEADER_BYTES,
+    NOTICE,
+    PREFIX,
+    check_bounds,
+    pack_prefix,
+)
+from nodeset.memory import MappedMemory
 
-MAGIC = b"WFR1"
-PREFIX = struct.Struct("<4sHHIQ")
-"""Magic, flags, number of buffers, header length, body length."""
-MAX_HEADER_BYTES = 16 * 2**20
-MAX_BODY_BYTES = 2**30
-MAX_BUFFERS = 1024
 MAX_NESTING = 64
 
 _ENVELOPE_NESTING = 8
 _STAGING_BYTES = 64 * 2**10
+_STAGED_BYTES = _STAGING_BYTES - PREFIX.size
 _JOIN_BYTES = 16 * 2**10
-_CONTAINERS = (dict, list, tuple, msgpack.Timestamp)
+_LEAVES = frozenset({int, float, str, bool, type(None), bytes, np.ndarray})
+_JOIN_TEXT = "".join
 _MAX_CONTAINERS = 2**20
 
 
@@ -36,20 +42,42 @@ def encode(message: Mapping[str, Any]) -> List[Buffer]:
     to them again. Tuples arrive as lists, NumPy scalars as Python's. Raises WireError for what is
     not passive data or exceeds a bound.
     """
+    return pack(message)[0]
+
+
+def pack(
+    message: Mapping[str, Any], memory: Optional[MappedMemory] = None, *, is_kept: bool = False
+) -> Tuple[List[Buffer], Body]:
+    """Return the buffers of one frame, as `encode`, and what its arrays became.
+
+    Large arrays are copied into `memory`; what `is_kept` must be released.
+    """
     _check_structure(message)
-    body = Body()
+    body = Body(memory, is_kept)
     try:
         header = msgpack.packb(message, default=body.place, use_bin_type=True)
+        check_bounds(len(body.arrays), len(header), body.size)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        body.withdraw()
         raise WireError(f"a message cannot be encoded: {error}") from error
-    _check_bounds(len(body.arrays), len(header), body.size)
-    prefix = PREFIX.pack(MAGIC, 0, len(body.arrays), len(header), body.size)
-    return _join_small([prefix, header, *body.pieces()])
+    except WireError:
+        body.withdraw()
+        raise
+    if not body.arrays:
+        return [pack_prefix(len(header)) + header], body
+    prefix = pack_prefix(len(header), buffers=len(body.arrays), body_bytes=body.size)
+    return _join_small([prefix, header, *body.pieces()]), body
 
 
-def decode(header: Buffer, body: Buffer, buffer_count: int = MAX_BUFFERS) -> Dict[str, Any]:
-    """Return the message of one frame; its arrays are read-only views of `body`."""
-    arrays = ArrayReader(memoryview(body).toreadonly(), buffer_count)
+def decode(
+    header: Buffer,
+    body: Buffer,
+    buffer_count: int = MAX_BUFFERS,
+    memory: Optional[MappedMemory] = None,
+) -> Dict[str, Any]:
+    """Return the message of one frame; its arrays are read-only views of `body` or `memory`."""
+    leases = None if memory is None else memory.leases
+    arrays = ArrayReader(memoryview(body).toreadonly(), buffer_count, leases)
     try:
         message = msgpack.unpackb(header, raw=False, strict_map_key=False, ext_hook=arrays.read)
     except (msgpack.UnpackException, TypeError, ValueError, RecursionError) as error:
@@ -71,10 +99,11 @@ class Decoder:
     """Cuts a stream of bytes into messages.
 
     Receive into `get_buffer()`, then iterate over `receive(count)` to its end. A WireError means
-    that the stream cannot be read any further.
+    that the stream cannot be read any further. With a `memory`, arrays may lie there.
     """
 
     def __init__(self) -> None:
+        self.memory: Optional[MappedMemory] = None
         self.max_body_bytes = MAX_BODY_BYTES
         self.max_header_bytes = MAX_HEADER_BYTES
         self._staging = memoryview(bytearray(_STAGING_BYTES))
@@ -111,34 +140,47 @@ class Decoder:
 
     def _take_frames(self) -> Iterator[Dict[str, Any]]:
         while self._end - self._start >= PREFIX.size:
-            frame = self._take_frame()
-            if frame is None:
-                break
-            if not frame.is_complete:
-                self._frame = frame
-                break
-            yield frame.decode()
+            flags, buffers, header, body = self._read_prefix()
+            begin, wanted = self._start + PREFIX.size, header + body
+            available = min(self._end - begin, wanted)
+            if available < wanted <= _STAGED_BYTES:
+                break  # it fits here, but is not here yet
+            self._start = begin + available
+            data = self._staging[begin : self._start]
+            if flags:
+                self._read_notice(data)
+            elif available == wanted and not body:
+                yield decode(data, b"", buffers, self.memory)
+            else:
+                frame = _Frame(header, body, buffers, self.memory)
+                frame.put(data)
+                if not frame.is_complete:
+                    self._frame = frame
+                    break
+                yield frame.decode()
         self._make_room()
 
-    def _take_frame(self) -> Optional[_Frame]:
-        """Take a frame from the staging buffer; None if it would fit there but is not there yet."""
+    def _read_prefix(self) -> Tuple[int, int, int, int]:
+        """Return flags, number of buffers and the lengths of header and body."""
         magic, flags, buffers, header, body = PREFIX.unpack_from(self._staging, self._start)
         if magic != MAGIC:
             raise WireError(f"a frame begins with {magic!r}; it must begin with {MAGIC!r}")
-        if flags:
+        if flags and (flags != NOTICE or self.memory is None or header + body > _STAGED_BYTES):
             raise WireError(f"a frame has flags {flags:#x}; none is known")
-        _check_bounds(buffers, header, body, limits=(self.max_header_bytes, self.max_body_bytes))
-        begin, wanted = self._start + PREFIX.size, header + body
-        if self._end - begin < wanted <= _STAGING_BYTES - PREFIX.size:
-            return None
-        frame = _Frame(header, body, buffers)
-        frame.put(self._staging[begin : min(self._end, begin + wanted)])
-        self._start = begin + frame.filled
-        return frame
+        check_bounds(
+            buffers, header, body, max_header=self.max_header_bytes, max_body=self.max_body_bytes
+        )
+        return flags, buffers, header, body
+
+    def _read_notice(self, header: memoryview) -> None:
+        if self.memory is not None:
+            self.memory.read_notice(header)
 
     def _make_room(self) -> None:
         left = self._end - self._start
-        if self._start:
+        if not left:
+            self._start = self._end = 0
+        elif self._start:
             self._staging[:left] = bytes(self._staging[self._start : self._end])
             self._start, self._end = 0, left
 
@@ -146,12 +188,15 @@ class Decoder:
 class _Frame:
     """The header and body of one frame, in memory of its own; the body begins aligned."""
 
-    def __init__(self, header: int, body: int, buffers: int) -> None:
+    def __init__(
+        self, header: int, body: int, buffers: int, memory: Optional[MappedMemory]
+    ) -> None:
         raw = np.empty(header + body + ALIGNMENT, np.uint8)
         shift = -(raw.ctypes.data + header) % ALIGNMENT if body else 0
         self._memory = memory_of(raw)[shift : shift + header + body]
         self._header_length = header
         self._buffers = buffers
+        self._mapped = memory
         self.filled = 0
 
     @property
@@ -167,50 +212,36 @@ class _Frame:
 
     def decode(self) -> Dict[str, Any]:
         cut = self._header_length
-        return decode(self._memory[:cut], self._memory[cut:], self._buffers)
-
-
-def _check_bounds(
-    buffers: int,
-    header: int,
-    body: int,
-    *,
-    limits: Tuple[int, int] = (MAX_HEADER_BYTES, MAX_BODY_BYTES),
-) -> None:
-    for what, value, limit in (
-        ("arrays", buffers, MAX_BUFFERS),
-        ("bytes of header (all that is not an array)", header, limits[0]),
-        ("bytes of arrays", body, limits[1]),
-    ):
-        if value > limit:
-            raise WireError(f"a frame of {value} {what} is too large; at most {limit} may cross")
+        return decode(self._memory[:cut], self._memory[cut:], self._buffers, self._mapped)
 
 
 def _check_structure(message: Any) -> None:
     """Refuse what is nested too deep, keys that are not text, and msgpack's own extensions."""
     level: List[Any] = [message]
     for _ in range(MAX_NESTING + _ENVELOPE_NESTING):
-        children: List[Any] = []
-        for container in level:
-            children.extend(c for c in _children(container) if isinstance(c, _CONTAINERS))
-        if not children:
+        deeper: List[Any] = []
+        for value in level:
+            found = value if type(value) is list else _children(value)
+            deeper += [child for child in found if type(child) not in _LEAVES]
+        if not deeper:
             return
-        if len(children) > _MAX_CONTAINERS:
+        if len(deeper) > _MAX_CONTAINERS:
             raise WireError(f"a message holds more than {_MAX_CONTAINERS} lists and dicts")
-        level = children
+        level = deeper
     raise WireError(f"a value is nested deeper than {MAX_NESTING} levels, or holds itself")
 
 
-def _children(container: Any) -> Sequence[Any]:
-    if isinstance(container, dict):
-        for key in container:
-            if not isinstance(key, str):
-                raise WireError(f"a dict has the key {key!r}; keys must be text")
-        return list(container.values())
-    if isinstance(container, (msgpack.ExtType, msgpack.Timestamp)):
-        raise WireError(f"a {type(container).__name__} of msgpack cannot cross between processes")
-    found: Sequence[Any] = container
-    return found
+def _children(value: Any) -> Iterable[Any]:
+    if isinstance(value, dict):
+        try:
+            _JOIN_TEXT(value)
+        except TypeError:
+            key = next(key for key in value if not isinstance(key, str))
+            raise WireError(f"a dict has the key {key!r}; keys must be text") from None
+        return value.values()
+    if isinstance(value, (msgpack.ExtType, msgpack.Timestamp)):
+        raise WireError(f"a {type(value).__name__} of msgpack cannot cross between processes")
+    return value if isinstance(value, (list, tuple)) else ()
 
 
 def _join_small(pieces: Sequence[Buffer]) -> List[Buffer]:

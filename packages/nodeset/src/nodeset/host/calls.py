@@ -13,11 +13,11 @@ from nodeset.author import call_author
 from nodeset.batching import BatchedInferenceServer
 from nodeset.caller import Call, Caller, CancelledCallError, Logs, Outcome
 from nodeset.digest import digest_firing
-from nodeset.errors import NodeSetError
+from nodeset.errors import NodeSetError, WireError
 from nodeset.host.agenda import Agenda
 from nodeset.host.concurrency import ConcurrentCalls
 from nodeset.host.event_loop import EventLoopThread
-from nodeset.host.request import Message, Reply, failed, ok, read_call, read_id, send
+from nodeset.host.request import Message, Reply, Sent, failed, ok, read_call, read_id, send
 from nodeset.host.surroundings import Surroundings
 from nodeset.loading import LoadedNodeSet
 from nodeset.ports import PortDef, accept
@@ -50,7 +50,7 @@ class ToolCalls:
         self._concurrent = ConcurrentCalls(event_loop, surroundings.schedule)
         self._groups: Dict[Caller, List[Call]] = {}
         self._open: Dict[Tuple[Caller, int], Call] = {}
-        self._undigested: List[Tuple[Call, Dict[str, Any]]] = []
+        self._undigested: List[Tuple[Call, Dict[str, Any], Sent]] = []
         self.answered = 0
 
     @property
@@ -101,9 +101,13 @@ class ToolCalls:
 
     def after_step(self) -> None:
         """Digest what the last step sent, before author code can touch its arrays again."""
-        for call, outputs in self._undigested:
+        for call, outputs, sent in self._undigested:
             kept = keep_for_digest(self._tools[call.tool], outputs)
+            if sent is not None:
+                kept = {name: sent.find_sent(value) for name, value in kept.items()}
             call.caller.digests.append((call.id, digest_firing(call.path, call.turns, kept)))
+            if sent is not None:
+                sent.release_kept()
         self._undigested.clear()
 
     def _withdraw(self, call: Call) -> None:
@@ -148,10 +152,13 @@ class ToolCalls:
             send(reply, failed(call.id, error))
             return
         digests = call.caller.take_digests()
-        if send(reply, ok(call.id, outputs=outcome, logs=checked, digests=digests)):
-            self._undigested.append((call, outcome))
-        else:
+        try:
+            sent = reply(ok(call.id, outputs=outcome, logs=checked, digests=digests))
+        except WireError as error:
             call.caller.digests[:0] = [(call_id, digest) for call_id, digest in digests]
+            send(reply, failed(call.id, error))
+        else:
+            self._undigested.append((call, outcome, sent))
 
     def _check_logs(self, call: Call, logs: Logs) -> List[List[Any]]:
         where = f"{self._tools[call.tool].node_type} ctx.log"

@@ -11,10 +11,11 @@ from typing import Any, Callable, Dict, Optional
 
 from nodeset import wire
 from nodeset.errors import WireError
+from nodeset.frame import MAX_BODY_BYTES, MAX_HEADER_BYTES
 from nodeset.host.app import PROTOCOL, AutoServerApp
-from nodeset.host.outbox import Outbox
-from nodeset.host.request import failed, read_op
+from nodeset.host.request import Sent, failed, read_op
 from nodeset.passive import describe
+from nodeset.stream import Stream
 
 MAX_UNANSWERED = 4096
 """Requests of one connection that may wait for their replies before no more are read."""
@@ -40,13 +41,14 @@ class Connection:
         self.socket = sock
         self._app = app
         self._caller = app.connect()
-        self._outbox = Outbox(sock)
-        self._decoder = wire.Decoder()
+        self._stream = Stream(sock)
+        self._outbox, self._decoder = self._stream.outbox, self._stream.decoder
         self._call_owner = call_owner
         self._token = token
         self._requests = 0
         self._is_ending = False
         self._is_known = token is None
+        self._is_mapped = False
         if token is not None:
             self._decoder.max_header_bytes = _STRANGER_HEADER_BYTES
             self._decoder.max_body_bytes = 0
@@ -72,19 +74,14 @@ class Connection:
 
     def read(self) -> None:
         """Take what arrived; a malformed frame ends this connection and nothing else."""
-        try:
-            count = self.socket.recv_into(self._decoder.get_buffer())
-        except (BlockingIOError, InterruptedError):
-            return
-        except OSError:
-            count = 0
-        if count == 0:
-            self._outbox.abandon()
-            return
         message: Dict[str, Any] = {}
         try:
-            for message in self._decoder.receive(count):
+            for message in self._stream.receive():
                 self._take(message)
+        except (BlockingIOError, InterruptedError):
+            return
+        except (OSError, EOFError):
+            self._outbox.abandon()
         except WireError as error:
             self._end(error, message.get("id"))
 
@@ -94,14 +91,16 @@ class Connection:
 
     def close(self) -> None:
         """Close the socket and withdraw what this connection asked for."""
-        self._outbox.abandon()
-        self.socket.close()
+        self._stream.close()
         self._app.disconnect(self._caller)
 
     def _take(self, message: Dict[str, Any]) -> None:
         if read_op(message) == "hello":
             self._greet(message)
-        elif not self._is_known:
+            self._requests += 1
+            self._app.submit(self._caller, message, self._welcome)
+            return
+        if not self._is_known:
             raise WireError("the first request must be hello, with the token")
         self._requests += 1
         self._app.submit(self._caller, message, self._reply)
@@ -117,14 +116,22 @@ class Connection:
             raise WireError("hello has no token, or a wrong one")
         self._is_known = True
         self._caller.worker = worker
-        self._decoder.max_header_bytes = wire.MAX_HEADER_BYTES
-        self._decoder.max_body_bytes = wire.MAX_BODY_BYTES
+        self._decoder.max_header_bytes = MAX_HEADER_BYTES
+        self._decoder.max_body_bytes = MAX_BODY_BYTES
+        if message.get("mapped") is True and not self._is_mapped:
+            self._is_mapped = self._stream.map_memory()
+            self._stream.lend_memory()
 
-    def _reply(self, message: Dict[str, Any]) -> None:
-        buffers = wire.encode(message)
+    def _welcome(self, message: Dict[str, Any]) -> Sent:
+        message["ok"]["mapped"] = self._is_mapped
+        return self._reply(message)
+
+    def _reply(self, message: Dict[str, Any]) -> Sent:
+        buffers, body = self._stream.pack(message, is_kept=True)
         was_paused = self._unanswered() >= MAX_UNANSWERED
         if not self._outbox.send(buffers) or was_paused:
             self._call_owner(self)
+        return body
 
     def _unanswered(self) -> int:
         return self._requests - self._outbox.frames

@@ -5,8 +5,9 @@ Knows nothing of what the operations do.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping
+from typing import Any, Callable, Dict, Mapping, Optional
 
+from nodeset.array_wire import Body
 from nodeset.caller import Call, Caller
 from nodeset.context import EpisodeContext, episode_from_wire
 from nodeset.contract import BaseCanvasNode
@@ -14,7 +15,9 @@ from nodeset.errors import UnknownToolError, WireError, to_payload
 from nodeset.passive import describe
 
 Message = Dict[str, Any]
-Reply = Callable[[Message], None]
+Sent = Optional[Body]
+"""The copies of a reply's arrays that were sent, to be released; None where there are none."""
+Reply = Callable[[Message], Sent]
 """Sends one reply. Raises WireError if that cannot be encoded; nothing was sent then."""
 
 _KINDS = {str: "text", int: "a whole number", dict: "a map", list: "a list"}
@@ -116,11 +119,11 @@ def failed(request_id: int, error: BaseException) -> Message:
     return {"id": request_id, "error": to_payload(error)}
 
 
-def send(reply: Reply, message: Message) -> bool:
-    """Send a reply, or why it cannot be encoded; say whether it was the reply."""
+def send(reply: Reply, message: Message) -> None:
+    """Send a reply, or why it cannot be encoded."""
     try:
-        reply(message)
+        sent = reply(message)
     except WireError as error:
-        reply(failed(message["id"], error))
-        return False
-    return True
+        sent = reply(failed(message["id"], error))
+    if sent is not None:
+        sent.release_kept()

@@ -5,10 +5,11 @@ Knows nothing of messages or of who empties it later.
 
 from __future__ import annotations
 
+import array
 import socket
 import threading
 from collections import deque
-from typing import Deque, List, Sequence
+from typing import Callable, Deque, List, Sequence
 
 from nodeset.array_wire import Buffer
 
@@ -21,10 +22,11 @@ class Outbox:
     """The unsent bytes of one connection; any thread may send.
 
     `frames` counts what was given to `send`; `is_broken` is set when the other end is gone or
-    does not read.
+    does not read. `take_notices` returns what has to go out before the next frame.
     """
 
     def __init__(self, sock: socket.socket) -> None:
+        self.take_notices: Callable[[], bytes] = bytes
         self._socket = sock
         self._lock = threading.Lock()
         self._pending: Deque[memoryview] = deque()
@@ -41,16 +43,25 @@ class Outbox:
             self.frames += 1
             if self.is_broken:
                 return False
-            pieces = [memoryview(buffer) for buffer in buffers]
-            if not self._pending:
-                pieces = self._send_some(pieces)
-            if self.pending_bytes > MAX_PENDING_BYTES:
-                self._break()
+            notices = self.take_notices()
+            pieces = [notices, *buffers] if notices else buffers
+            if len(pieces) == 1 and not self._pending:
+                return self._send_one(pieces[0])
+            return self._send_parts([memoryview(piece) for piece in pieces])
+
+    def announce(self, frame: bytes, descriptor: int) -> bool:
+        """Send a short frame and a descriptor with it, at once or not at all."""
+        rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [descriptor]))
+        with self._lock:
+            if self._pending or self.is_broken:
                 return False
-            for piece in pieces:
-                self._pending.append(memoryview(bytes(piece)))
-                self.pending_bytes += len(piece)
-            return not self._pending and not self.is_broken
+            try:
+                count = self._socket.sendmsg([frame], [rights])
+            except OSError:
+                return False  # full, or broken as the next frame will find
+            if count < len(frame):
+                self._keep([memoryview(frame)[count:]])
+            return True
 
     def flush(self) -> None:
         """Send what waits, as far as the socket takes it."""
@@ -62,6 +73,31 @@ class Outbox:
         """Drop what waits and all that comes."""
         with self._lock:
             self._break()
+
+    def _send_one(self, piece: Buffer) -> bool:
+        """Send one piece, which is what most frames are, by the shortest way."""
+        try:
+            count = self._socket.send(piece)
+        except (BlockingIOError, InterruptedError):
+            count = 0
+        except OSError:
+            self.is_broken = True
+            return False
+        return count == len(piece) or self._send_parts([memoryview(piece)[count:]])
+
+    def _send_parts(self, pieces: List[memoryview]) -> bool:
+        if not self._pending:
+            pieces = self._send_some(pieces)
+        if self.pending_bytes > MAX_PENDING_BYTES:
+            self._break()
+            return False
+        self._keep(pieces)
+        return not self._pending and not self.is_broken
+
+    def _keep(self, pieces: Sequence[memoryview]) -> None:
+        for piece in pieces:
+            self._pending.append(memoryview(bytes(piece)))
+            self.pending_bytes += len(piece)
 
     def _break(self) -> None:
         self.is_broken = True
