@@ -69,7 +69,8 @@ class Progress:
         """Count the episode and clear its worker's lane."""
         self.outcomes[record.outcome] += 1
         lane = self.lanes[record.worker]
-        lane.key = None
+        if lane.key == record.key:  # else the worker has begun its next one meanwhile
+            lane.key = None
         lane.finished += 1
         if not self.headline:
             self.headline = next((name for name in self._metrics if name in record.metrics), "")
