@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -150,24 +150,38 @@ class Recorder:
 
 
 class _RecordedInvoker:
-    """Answers as another invoker does; its calls are noted once they have ended."""
+    """Answers as another invoker does; tracks are told when calls begin and, if they ask, end."""
 
     def __init__(self, invoker: Invoker, tracks: Sequence[Track]) -> None:
         self._invoker = invoker
         self._tracks = tracks
 
-    async def invoke(self, call: ToolCall) -> dict[str, Any]:
-        try:
-            outputs = await self._invoker.invoke(call)
-        except (NodeSetError, InfrastructureError):
-            await self._note(call, None)
-            raise
-        await self._note(call, outputs)
-        return outputs
+    def invoke(self, call: ToolCall) -> Awaitable[dict[str, Any]]:
+        followers = [track for track in self._tracks if track.begin(call)]
+        begun = self._invoker.invoke(call)
+        if not followers:
+            return begun
+        answer = asyncio.ensure_future(begun)
+        following = asyncio.ensure_future(_follow(call, answer, followers))
+        following.add_done_callback(lambda _: answer.cancel())  # if it was, before it could begin
+        return following
 
-    async def _note(self, call: ToolCall, outputs: Outputs) -> None:
-        for track in self._tracks:
-            await track.note(call, outputs)
+
+async def _follow(
+    call: ToolCall, answer: asyncio.Future[dict[str, Any]], followers: Sequence[Track]
+) -> dict[str, Any]:
+    try:
+        outputs = await answer
+    except (NodeSetError, InfrastructureError):
+        await _note(call, None, followers)
+        raise
+    await _note(call, outputs, followers)
+    return outputs
+
+
+async def _note(call: ToolCall, outputs: Outputs, tracks: Sequence[Track]) -> None:
+    for track in tracks:
+        await track.note(call, outputs)
 
 
 def _make_clean(folder: Path) -> None:

@@ -32,7 +32,7 @@ Tool = tuple[str, str]
 MAX_ACTION_BYTES = 256 * 2**10
 """What the actions of one attempt may hold in memory."""
 _UNENCODABLE = (TypeError, ValueError, OverflowError)
-"""What an input that can't cross to a copy raises; its call has failed by that already."""
+"""What an input raises that can't cross to a copy either, by which its call fails."""
 _MAX_TEXT = 500
 _CALL_BYTES = 4096
 """What a call holds besides its arrays, roughly."""
@@ -40,6 +40,10 @@ _CALL_BYTES = 4096
 
 class Track(Protocol):
     """One kind of recording of one attempt."""
+
+    def begin(self, call: ToolCall) -> bool:
+        """Take a call that begins; return whether `note` wants it when it has ended."""
+        ...
 
     async def note(self, call: ToolCall, outputs: Outputs) -> None:
         """Take a call that has ended; may wait until there is room for it."""
@@ -95,31 +99,40 @@ class ActionTrack:
         self._ports = ports.actions
         self._position = position
         self._packed = bytearray()
-        self._parts: list[int] = []
+        self._parts: list[asyncio.Future[int]] = []
 
-    async def note(self, call: ToolCall, outputs: Outputs) -> None:
+    def begin(self, call: ToolCall) -> bool:
         """Pack the call's actions at once: an array may hold a whole message in memory."""
         for port in self._ports.get((call.nodeset, call.tool), ()):
             if port in call.inputs:
-                action = RecordedAction(call.path, call.turns, port, call.inputs[port])
-                self._packed += _pack_anything(action, has_failed=outputs is None)
+                self._packed += _pack_anything(
+                    RecordedAction(call.path, call.turns, port, call.inputs[port])
+                )
         if len(self._packed) > MAX_ACTION_BYTES:
             packed, self._packed = bytes(self._packed), bytearray()
-            self._parts.append(await asyncio.to_thread(self._file.append_part, packed))
+            loop = asyncio.get_running_loop()
+            self._parts.append(loop.run_in_executor(None, self._file.append_part, packed))
+        return False
+
+    async def note(self, call: ToolCall, outputs: Outputs) -> None:
+        """Do nothing: how a call ends does not change what it was given."""
 
     async def keep(self, record: EpisodeRecord, token: bytes) -> None:  # noqa: ARG002
         """Wait until the disk has the actions. Raises StorageWriteError."""
+        parts = [await part for part in self._parts]
         await asyncio.to_thread(
             self._file.append_episode,
             self._position,
             token,
             actions=bytes(self._packed),
-            parts=tuple(self._parts),
+            parts=parts,
         )
 
     def discard(self) -> None:
         """Forget the actions; what was written of a long attempt stays, unread."""
         self._packed.clear()
+        for part in self._parts:
+            part.cancel()
 
 
 class CallTrack:
@@ -132,6 +145,10 @@ class CallTrack:
         self._numbers = itertools.count()
         self._writer: CallWriter | None = None
         self._refusal: OSError | None = None
+
+    def begin(self, call: ToolCall) -> bool:  # noqa: ARG002
+        """Want every call."""
+        return True
 
     async def note(self, call: ToolCall, outputs: Outputs) -> None:
         """Queue the call; its values are passive data that nobody writes to."""
@@ -204,12 +221,10 @@ def _names(ports: Iterable[Mapping[str, Any]], wire_type: str) -> tuple[str, ...
     return tuple(port["name"] for port in ports if port["wire_type"] == wire_type)
 
 
-def _pack_anything(action: RecordedAction, *, has_failed: bool) -> bytes:
+def _pack_anything(action: RecordedAction) -> bytes:
     try:
         return pack_action(action)
     except _UNENCODABLE:
-        if not has_failed:
-            raise
         return pack_action(replace(action, value=repr(action.value)[:_MAX_TEXT]))
 
 

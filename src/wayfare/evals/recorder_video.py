@@ -58,6 +58,10 @@ class VideoTrack:
         self.is_settled = False
         """Whether its videos are listed, or gone."""
 
+    def begin(self, call: ToolCall) -> bool:
+        """Want the calls that give images."""
+        return bool(self._ports.get((call.nodeset, call.tool)))
+
     async def note(self, call: ToolCall, outputs: Outputs) -> None:
         """Queue the call's frames; waits while too many are queued."""
         for port in self._ports.get((call.nodeset, call.tool), ()):
