@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+import wayfare
+
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
 SCRIPTS = [*EXAMPLES.glob("*.py"), *(ROOT / "docs" / "snippets").glob("*.py")]
@@ -32,41 +34,49 @@ MEANS = {
 """The means of each agent's metrics over all its episodes."""
 
 
+@pytest.fixture
+def evaluate(tmp_path):
+    def run(graph, workers):
+        return wayfare.evaluate(graph, workers=workers, workspaces=[EXAMPLES], out=tmp_path)
+
+    return run
+
+
 @pytest.mark.parametrize("graph", MEANS)
-def test_an_example_runs_and_the_number_of_workers_changes_nothing(wayfare, graph):
-    one, three = (
-        wayfare.evaluate(graph, "--workspace", str(EXAMPLES), "--workers", workers)
-        for workers in ("1", "3")
-    )
+def test_an_example_runs_and_the_number_of_workers_changes_nothing(evaluate, graph):
+    one, three = evaluate(graph, workers=1), evaluate(graph, workers=3)
 
-    assert {name: metric["mean"] for name, metric in one["metrics"].items()} == MEANS[graph]
-    assert three["digest"] == one["digest"]
+    assert {name: metric.mean for name, metric in one.metrics.items()} == MEANS[graph]
+    assert three.digest == one.digest
+    assert three.summary.invariance.claimed
 
 
-def test_the_shared_policy_sees_batches(wayfare):
-    run = wayfare.evaluate("corridor_recurrent", "--workspace", str(EXAMPLES), "--workers", "4")
+def test_the_shared_policy_sees_batches(evaluate):
+    run = evaluate("corridor_recurrent", workers=4)
 
-    assert run["nodesets"]["policy_corridor"]["mean_batch"] > 1
-    assert run["invariance"] == {"claimed": True, "tools": []}
-
-
-def test_the_items_of_a_map_come_as_one_batch(wayfare):
-    run = wayfare.evaluate("panorama", "--workspace", str(EXAMPLES), "--workers", "1")
-
-    assert run["nodesets"]["policy_red"]["mean_batch"] == 8
+    assert run.summary.nodesets["policy_corridor"].mean_batch > 1
 
 
-def test_two_replicated_nodesets_have_a_copy_per_worker_each(wayfare):
-    run = wayfare.evaluate("two_replicated", "--workspace", str(EXAMPLES), "--workers", "2")
+def test_the_items_of_a_map_come_as_one_batch(evaluate):
+    run = evaluate("panorama", workers=1)
 
-    tags = {
-        name: [copy["tag"] for copy in run["nodesets"][name]["copies"]] for name in run["nodesets"]
-    }
-    assert tags == {
+    assert run.summary.nodesets["policy_red"].mean_batch == 8
+
+
+def test_two_replicated_nodesets_have_a_copy_per_worker_each(evaluate):
+    nodesets = evaluate("two_replicated", workers=2).summary.nodesets
+
+    assert {name: [copy.tag for copy in report.copies] for name, report in nodesets.items()} == {
         "env_corridor": ["env_corridor#0", "env_corridor#1"],
         "odometer": ["odometer#0", "odometer#1"],
         "policy_corridor": ["policy_corridor"],
     }
+
+
+def test_the_first_page_shows_what_its_command_prints(wayfare):
+    run = wayfare.evaluate("hello", "--workspace", str(EXAMPLES), "--workers", "4")
+
+    assert run["digest"] in (ROOT / "docs" / "index.md").read_text()
 
 
 @pytest.mark.timeout(180)
@@ -80,12 +90,6 @@ def test_a_script_runs(script, tmp_path):
 
     assert done.returncode == 0, done.stderr
     assert done.stdout
-
-
-def test_the_first_page_shows_what_its_command_prints(wayfare):
-    run = wayfare.evaluate("hello", "--workspace", str(EXAMPLES), "--workers", "4")
-
-    assert run["digest"] in (ROOT / "docs" / "index.md").read_text()
 
 
 def test_every_graph_is_run_or_is_a_subgraph():
