@@ -67,37 +67,55 @@ WireType = Annotated[str, AfterValidator(_wire_type)]
 
 
 class BuiltinConfig(BaseModel):
-    """Configuration of a built-in that has none; base of the others."""
+    """This node has no configuration."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
 
 class IterInConfig(BuiltinConfig):
-    ports: PortNames = ()
+    """What a loop begins with."""
+
+    ports: PortNames = Field(default=(), description="The names of the ports that it carries.")
 
 
 class IterOutConfig(BuiltinConfig):
-    loop: str
-    ports: PortNames = ()
-    max_turns: Annotated[StrictInt, Field(ge=1)] | None = None
+    """How a loop ends and what it carries into the next turn."""
+
+    loop: str = Field(description="The id of the loop's iterIn.")
+    ports: PortNames = Field(default=(), description="The ports that a turn may set anew.")
+    max_turns: Annotated[StrictInt, Field(ge=1)] | None = Field(
+        default=None, description="The loop's budget; required in a loop or map."
+    )
 
 
 class GraphInConfig(BuiltinConfig):
-    port_name: PortName = Field(alias="portName")
-    type: WireType = "ANY"
-    optional: StrictBool = False
+    """One input of a graph that stands in another."""
+
+    port_name: PortName = Field(
+        alias="portName", description="The port's name; a map's item comes to 'item'."
+    )
+    type: WireType = Field(default="ANY", description="The wire type of what comes.")
+    optional: StrictBool = Field(default=False, description="Whether nothing may come.")
 
 
 class GraphOutConfig(BuiltinConfig):
-    port_name: PortName = Field(alias="portName")
+    """One result: a metric at the top, an output of a graph that stands in another."""
+
+    port_name: PortName = Field(alias="portName", description="The metric's or port's name.")
 
 
 class ConstConfig(BuiltinConfig):
-    value: JsonValue
+    """A value that is always there."""
+
+    value: JsonValue = Field(description="The value.")
 
 
 class MergeConfig(BuiltinConfig):
-    ports: Annotated[PortNames, Field(min_length=1)]
+    """The branches that come together."""
+
+    ports: Annotated[tuple[PortName, ...], Field(min_length=1), AfterValidator(_distinct)] = Field(
+        description="The names of the inputs, of which only one may come."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +138,21 @@ CONFIGS: Mapping[str, type[BuiltinConfig]] = {
     "collect": BuiltinConfig,
 }
 """The built-ins by their type, each with the model of its configuration."""
+
+DESCRIPTIONS: Mapping[str, str] = {
+    "episode": "What episode this is.",
+    "iterIn": "The start of a loop: the values of its ports in this turn, and the turn's number.",
+    "iterOut": "The end of a loop: what the next turn gets, and whether there is one.",
+    "graphIn": "An input of a graph that stands in another.",
+    "graphOut": "A metric; in a graph that stands in another, one of its outputs.",
+    "const": "A value.",
+    "switch": "Lets a value out at 'true' or at 'false'.",
+    "merge": "Brings branches together: passes on the one value that came.",
+    "collect": "The list of a value over the turns of its loop.",
+    "subgraph": "A graph that runs as if its nodes stood here.",
+    "map": "A graph that runs once per item of a list, for all items at the same time.",
+}
+"""What every word of the graph language means, in a line."""
 
 
 def signature_of(node_type: str, config: BuiltinConfig) -> Signature:

@@ -1,4 +1,4 @@
-"""The graph document: its models, how it is read, its JSON Schema.
+"""The graph document: its models and how it is read.
 
 Knows nothing of which nodesets exist or of what a well-formed graph means.
 """
@@ -6,7 +6,6 @@ Knows nothing of which nodesets exist or of what a well-formed graph means.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,9 +21,10 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from wayfare.graph.fault import NO_VALUE, Fault, GraphError, suggest
+from wayfare.graph.migration import FORMAT, FORMAT_VERSION, Format, migrate
 
-FORMAT_VERSION = 1
-SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
+__all__ = ["FORMAT_VERSION", "EdgeSpec", "GraphDocument", "NodeSpec", "NodesetSpec"]
+__all__ += ["load_graph", "parse_graph", "read_graph"]
 
 
 class _Strict(BaseModel):
@@ -32,47 +32,72 @@ class _Strict(BaseModel):
 
 
 class NodeSpec(_Strict):
-    """One node: `type` is a built-in or `<nodeset>__<tool>`."""
+    """One node: a built-in, or a tool of a nodeset."""
 
-    id: str
-    type: str
-    config: dict[str, JsonValue] = Field(default_factory=dict)
+    id: str = Field(description="Unique in its graph; without '/' and '.', which separate paths.")
+    type: str = Field(description="A built-in, or <nodeset>__<tool>.")
+    config: dict[str, JsonValue] = Field(
+        default_factory=dict, description="A built-in's own; a tool's lies over its defaults."
+    )
 
 
 class EdgeSpec(_Strict):
-    """One edge, named as React Flow names it."""
+    """One edge from an output port to an input port."""
 
-    source: str
-    source_handle: str = Field(alias="sourceHandle")
-    target: str
-    target_handle: str = Field(alias="targetHandle")
+    source: str = Field(description="The id of the node that gives.")
+    source_handle: str = Field(alias="sourceHandle", description="Its output port.")
+    target: str = Field(description="The id of the node that takes.")
+    target_handle: str = Field(
+        alias="targetHandle", description="Its input port, or 'after', which only orders."
+    )
 
 
 class NodesetSpec(_Strict):
-    """What the graph says of one nodeset: `use` makes it a second instance of another class."""
+    """What the graph says of one nodeset."""
 
-    use: str | None = None
-    config: dict[str, JsonValue] = Field(default_factory=dict)
+    use: str | None = Field(
+        default=None, description="The class of which this is a further instance, its name aside."
+    )
+    config: dict[str, JsonValue] = Field(
+        default_factory=dict, description="Lies over the nodeset's default_config."
+    )
 
 
 class GraphDocument(_Strict):
-    """An agent. `layout`, `name` and `description` mean nothing to a run and are in no hash."""
+    """An agent. `layout`, `name`, `description` and `$schema` mean nothing to a run."""
 
-    version: StrictInt
-    nodes: list[NodeSpec]
-    edges: list[EdgeSpec] = Field(default_factory=list)
-    step_budget: StrictInt | None = None
-    nodesets: dict[str, NodesetSpec] = Field(default_factory=dict)
-    environment: str | None = None
-    layout: JsonValue = None
-    name: str | None = None
-    description: str | None = None
+    editor_schema: str | None = Field(
+        default=None, alias="$schema", description="Where this schema is, for editors."
+    )
+    version: StrictInt = Field(description="The version of the document's format.")
+    nodes: list[NodeSpec] = Field(
+        description="Their order decides which of two calls to one copy goes out first."
+    )
+    edges: list[EdgeSpec] = Field(default_factory=list, description="Their order means nothing.")
+    step_budget: StrictInt | None = Field(
+        default=None, description="Turns of the outermost loop, if nothing else says how many."
+    )
+    nodesets: dict[str, NodesetSpec] = Field(
+        default_factory=dict, description="Configuration and further instances, by name."
+    )
+    environment: str | None = Field(
+        default=None, description="The nodeset that brings the episodes, when several could."
+    )
+    layout: JsonValue = Field(default=None, description="For editors; in no hash.")
+    name: str | None = Field(default=None, description="For people; in no hash.")
+    description: str | None = Field(default=None, description="For people; in no hash.")
     _reading_faults: tuple[Fault, ...] = PrivateAttr(default=())
+    _notes: tuple[str, ...] = PrivateAttr(default=())
 
     @property
     def reading_faults(self) -> tuple[Fault, ...]:
         """Keys that were left out in reading; `validate` reports them with all other faults."""
         return self._reading_faults
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What bringing the document from an older version changed, for the person to read."""
+        return self._notes
 
     def to_json(self) -> dict[str, Any]:
         """Return the document as it is written to disk, without what is at its default."""
@@ -106,15 +131,21 @@ def parse_graph(text: str, where: str = "graph") -> GraphDocument:
     return read_graph(data, where)
 
 
-def read_graph(data: object, where: str = "graph") -> GraphDocument:
-    """Turn parsed JSON into a document.
+def read_graph(data: object, where: str = "graph", *, target: Format = FORMAT) -> GraphDocument:
+    """Turn parsed JSON into a document; one of an older version is migrated, with `notes`.
 
     Unknown keys alone do not stop the reading: they are kept as `reading_faults`, so that one
     check reports them together with everything else. Whatever else does not fit raises.
     """
     if not isinstance(data, dict):
         raise GraphError([Fault("schema", where, "must be a JSON object", "See the schema.", data)])
-    _check_version(data, where)
+    data, notes = migrate(data, where, target)
+    document = _validated(data, where)
+    document._notes = tuple(notes)
+    return document
+
+
+def _validated(data: dict[str, Any], where: str) -> GraphDocument:
     try:
         return GraphDocument.model_validate(data)
     except ValidationError as error:
@@ -125,20 +156,6 @@ def read_graph(data: object, where: str = "graph") -> GraphDocument:
         document = GraphDocument.model_validate(_without(data, [d["loc"] for d in details]))
         document._reading_faults = faults
         return document
-
-
-def json_schema() -> dict[str, Any]:
-    """Return the JSON Schema of the graph document, for editors and other tools."""
-    schema = GraphDocument.model_json_schema(by_alias=True)
-    return {"$schema": SCHEMA_ID, **schema, "title": "Wayfare graph"}
-
-
-def _check_version(data: Mapping[str, Any], where: str) -> None:
-    version = data.get("version")
-    if isinstance(version, int) and version != FORMAT_VERSION:
-        remedy = "Upgrade Wayfare." if version > FORMAT_VERSION else "Versions start at 1."
-        rule = f"document version must be {FORMAT_VERSION} for this Wayfare"
-        raise GraphError([Fault("version", f"{where} version", rule, remedy, version)])
 
 
 def _fault_of(detail: ErrorDetails, where: str) -> Fault:

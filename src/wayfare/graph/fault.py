@@ -24,7 +24,7 @@ class Fault:
     value: object = NO_VALUE
 
     def __str__(self) -> str:
-        got = "" if self.value is NO_VALUE else f" (got {_shorten(self.value)})"
+        got = "" if self.value is NO_VALUE else f" (got {shorten(self.value)})"
         return f"{self.place}: {self.rule}{got}. {self.remedy}"
 
 
@@ -52,6 +52,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
     return f"There is: {', '.join(names[:20])}{', …' if len(names) > 20 else ''}."
 
 
-def _shorten(value: object) -> str:
+def shorten(value: object) -> str:
+    """Return a value as it is written in Python, cut where it gets too long for a sentence."""
     text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."

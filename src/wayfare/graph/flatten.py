@@ -92,16 +92,21 @@ def embed_graphs(document: GraphDocument, find: Callable[[str], GraphDocument]) 
 def _embed(
     document: GraphDocument, find: Callable[[str], GraphDocument], names: tuple[str, ...]
 ) -> GraphDocument:
-    nodes = [_embed_node(node, find, names) for node in document.nodes]
+    notes: list[str] = []
+    nodes = [_embed_node(node, find, names, notes) for node in document.nodes]
     if nodes == document.nodes:
         return document
     embedded = document.model_copy(update={"nodes": nodes})
     embedded._reading_faults = document.reading_faults
+    embedded._notes = (*document.notes, *notes)
     return embedded
 
 
 def _embed_node(
-    node: NodeSpec, find: Callable[[str], GraphDocument], names: tuple[str, ...]
+    node: NodeSpec,
+    find: Callable[[str], GraphDocument],
+    names: tuple[str, ...],
+    notes: list[str],
 ) -> NodeSpec:
     graph = node.config.get("graph")
     if node.type not in (SUBGRAPH, MAP) or not isinstance(graph, (str, dict)):
@@ -114,7 +119,9 @@ def _embed_node(
         inner, within = find(graph), (*names, graph)
     else:
         inner, within = read_graph(graph, f"node {node.id!r} config.graph"), names
-    config = {**node.config, "graph": _embed(inner, find, within).to_json()}
+    embedded = _embed(inner, find, within)
+    notes.extend(embedded.notes)
+    config = {**node.config, "graph": embedded.to_json()}
     return node.model_copy(update={"config": config})
 
 

@@ -7,20 +7,30 @@ from __future__ import annotations
 
 import hashlib
 import json
+from contextlib import suppress
 from typing import Any
 
-from wayfare.graph.document import GraphDocument
+from wayfare.graph.document import GraphDocument, read_graph
+from wayfare.graph.fault import GraphError
+from wayfare.graph.flatten import MAP, SUBGRAPH
+
+FOR_PEOPLE = ("$schema", "layout", "name", "description")
 
 
 def semantic_content(document: GraphDocument) -> dict[str, Any]:
-    """Return what a run depends on: everything but layout, name and description.
+    """Return what a run depends on: everything but what stands there for people and editors.
 
     Edges are sorted since their order means nothing; nodes are not, since their order decides
-    which of two calls to one copy goes out first.
+    which of two calls to one copy goes out first. The same holds for graphs within the graph.
     """
     data = document.model_dump(mode="json", by_alias=True)
-    for key in ("layout", "name", "description"):
+    for key in FOR_PEOPLE:
         del data[key]
+    for node in data["nodes"]:
+        graph = node["config"].get("graph")
+        if node["type"] in (SUBGRAPH, MAP) and isinstance(graph, dict):
+            with suppress(GraphError):  # one that can't be read is a fault, and means its text
+                node["config"]["graph"] = semantic_content(read_graph(graph))
     data["edges"] = sorted(data["edges"], key=lambda edge: json.dumps(edge, sort_keys=True))
     return data
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from wayfare.graph.document import json_schema, load_graph, parse_graph, read_graph
+from wayfare.graph.document import load_graph, parse_graph, read_graph
 from wayfare.graph.fault import GraphError
 from wayfare.graph.identity import semantic_hash
 from wayfare.graph.override import apply_overrides
@@ -51,18 +51,22 @@ def test_all_that_does_not_fit_the_schema_is_reported_at_once():
     assert len(caught.value.faults) == 5
 
 
-def test_the_schema_names_keys_as_react_flow_does():
-    schema = json_schema()
-    assert "sourceHandle" in schema["$defs"]["EdgeSpec"]["properties"]
-    assert schema["additionalProperties"] is False
-
-
 def test_the_hash_ignores_layout_names_and_the_order_of_keys_and_edges(draft):
     before = semantic_hash(read_graph(draft.data))
     draft.data["edges"].reverse()
     draft.data["nodes"] = [dict(reversed(node.items())) for node in draft.data["nodes"]]
     draft.set(layout={"act": [1, 2]}, name="agent", description="walks")
+    draft.data["$schema"] = "graph.schema.json"
     assert semantic_hash(read_graph(draft.data)) == before
+
+
+def test_the_hash_ignores_the_same_in_graphs_within_the_graph(draft, empty):
+    empty.node("a", "const", value=1).node("b", "graphOut", portName="b").edge("a.value -> b.value")
+    before = semantic_hash(read_graph(draft.node("sub", "subgraph", graph=empty.data).data))
+    empty.set(layout={"a": [1, 2]}, step_budget=None, name="inner")
+    assert semantic_hash(read_graph(draft.data)) == before
+    empty.config("a", value=2)
+    assert semantic_hash(read_graph(draft.data)) != before
 
 
 @pytest.mark.parametrize(
@@ -103,6 +107,35 @@ def test_overrides_set_nodes_and_nodesets(draft):
     ],
 )
 def test_an_override_that_names_nothing_says_what_there_is(draft, text, message):
+    with pytest.raises(GraphError) as caught:
+        apply_overrides(read_graph(draft.data), [text])
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["subgraph", "map"])
+def test_overrides_reach_into_graphs_by_path(draft, empty, kind):
+    deep = {"version": 1, "nodes": [{"id": "act", "type": "policy__act"}]}
+    empty.node("in", kind, graph=deep)
+    document = read_graph(draft.node("sub", kind, graph=empty.data).data)
+    changed = apply_overrides(document, ["nodes.sub/in/act.speed=2", "nodes.sub.note=x"])
+    inner = changed.nodes[5].config["graph"]["nodes"][0]["config"]["graph"]
+    assert inner["nodes"][0]["config"] == {"speed": 2}
+    assert changed.nodes[5].config["note"] == "x"
+    assert document.nodes[5].config["graph"]["nodes"][0]["config"]["graph"] == deep
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("nodes.sub/atc.k=1", "no node 'sub/atc'. Did you mean 'sub/act'?"),
+        ("nodes.step/act.k=1", "no node 'step/act'. Did you mean 'sub/act'?"),
+        ("nodes.named/act.k=1", "graph 'walker' of node 'named' is only named in the graph"),
+        ("nodes.odd/act.k=1", "no node 'odd/act'"),
+    ],
+)
+def test_an_override_that_names_nothing_in_a_graph_within_the_graph(draft, empty, text, message):
+    draft.node("sub", "subgraph", graph=empty.node("act", "policy__act").data)
+    draft.node("named", "subgraph", graph="walker").node("odd", "map", graph={"nodes": 3})
     with pytest.raises(GraphError) as caught:
         apply_overrides(read_graph(draft.data), [text])
     assert message in str(caught.value)
