@@ -22,6 +22,7 @@ from wayfare.cli.app import app
 from wayfare.cli.exit_status import ExitStatus
 from wayfare.evals.run import Episodes
 from wayfare.graph.builtin import CONFIGS
+from wayfare.graph.document import GraphDocument
 from wayfare.graph.flatten import MAP, SUBGRAPH
 
 SNIPPET_SOURCES = ("examples/", "docs/snippets/")
@@ -108,6 +109,13 @@ def test_every_built_in_is_documented_with_its_configuration(name, read_page):
     assert row is not None, "add to docs/graphs.md, the table of built-in nodes"
     keys = {field.alias or key for key, field in fields.items()}
     assert keys - names_in(row.group()) == set()
+
+
+def test_every_key_of_a_graph_document_is_documented(read_page):
+    page = read_page("graphs")
+    keys = {field.alias or name for name, field in GraphDocument.model_fields.items()}
+
+    assert [key for key in keys if f"`{key}`" not in page] == []
 
 
 @pytest.mark.parametrize("name", sorted(nodeset.__all__))
