@@ -24,7 +24,8 @@ from wayfare.evals.report import list_episodes, show_document, summarise_run
 from wayfare.fleet.catalogue import NodeSetDescription, describe_nodesets
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.registry import NodeSetEntry, WorkspaceComponentRegistry
-from wayfare.store.run import RunReader, list_runs
+from wayfare.store.listing import list_runs
+from wayfare.store.run import RunReader
 
 
 def nodesets(workspace: option.Workspace = None, as_json: option.Json = False) -> None:

@@ -13,8 +13,8 @@ from rich.text import Text
 
 from wayfare.cli.live import describe_seconds
 from wayfare.evals.report import EpisodeRow
+from wayfare.store.listing import RunEntry
 from wayfare.store.records import Metric
-from wayfare.store.run import RunEntry
 from wayfare.store.summary import (
     EpisodeCounts,
     Invariance,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from nodeset.digest import digest_value
+from nodeset.digest import digest_items, digest_value
 from wayfare.store.firings import columns
 from wayfare.store.records import (
     EpisodeKey,
@@ -44,5 +44,14 @@ def episode_digest(
 
 def run_digest(records: Iterable[EpisodeRecord]) -> bytes:
     """Return the digest (16 bytes) of a run's finished episodes, sorted by key."""
-    ordered = sorted(records, key=lambda record: record.key.parts)
-    return digest_value([[list(record.key.parts), record.digest] for record in ordered])
+    ordered = sorted(((record.key, record.digest) for record in records), key=_parts_of)
+    return digest_episodes(len(ordered), ordered)
+
+
+def digest_episodes(count: int, episodes: Iterable[tuple[EpisodeKey, str]]) -> bytes:
+    """Return the digest (16 bytes) of so many episodes: key and digest of each, sorted by key."""
+    return digest_items(count, ([list(key.parts), digest] for key, digest in episodes))
+
+
+def _parts_of(episode: tuple[EpisodeKey, str]) -> tuple[str, str, str, str, str, int]:
+    return episode[0].parts

@@ -149,14 +149,12 @@ class Evaluation:
         self, fleet: Fleet, writer: RunWriter, elapsed_seconds: float
     ) -> RunSummary:
         reader = RunReader(writer.folder, writer.header)
-        records = reader.records()
-        is_done = len(records) == len(writer.header.episodes)
-        status: RunStatus = "done" if is_done else "incomplete"
+        status: RunStatus = "done" if writer.is_complete else "incomplete"
         seconds = HASTY_CLOSE_SECONDS if self._drain.is_asked else HEALTH_SECONDS
         health = await fleet.fetch_health(seconds)
         return summarise(
             writer.header,
-            records,
+            reader.iter_records(),
             status=status,
             elapsed_seconds=elapsed_seconds,
             out=str(writer.folder),

@@ -6,33 +6,24 @@ Knows nothing of how episodes run; it needs the run's header and its finished ep
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
-from nodeset.digest import hash64
-from wayfare.evals.digest import run_digest
-from wayfare.evals.statistics import estimate
+from wayfare.evals.tally import Tally
 from wayfare.fleet.fleet import CopyCounters
 from wayfare.store.recording_videos import VideoRecord
 from wayfare.store.records import EpisodeRecord, ErrorRecord, Metric, Outcome, RunHeader
 from wayfare.store.run import RunReader
 from wayfare.store.summary import (
     CopyReport,
-    EpisodeCounts,
     FailedVideo,
     Invariance,
-    MetricSummary,
     NodesetReport,
     RecordingReport,
     RunStatus,
     RunSummary,
 )
-
-NOT_PRODUCED = "not produced"
-"""The reason of a metric that an episode of the run says nothing of."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,16 +57,16 @@ def summarise(
 
     The result depends on the records alone, not on their order.
     """
-    ordered = sorted(records, key=lambda record: record.key.parts)
+    tally = Tally.of(records)
     unclaimed = sorted(tool for tool, claim in header.claims.items() if claim == "not claimed")
     return RunSummary(
         run_id=header.run_id,
         status=status,
         worker_count=header.worker_count,
         elapsed_s=elapsed_seconds,
-        episodes=count_episodes(len(header.episodes), ordered),
-        metrics=summarise_metrics(ordered, header.seed),
-        digest=run_digest(ordered).hex(),
+        episodes=tally.counts(len(header.episodes)),
+        metrics=tally.metrics(header.seed),
+        digest=tally.digest().hex(),
         invariance=Invariance(claimed=not unclaimed, tools=tuple(unclaimed)),
         nodesets=dict(nodesets) if nodesets is not None else report_nodesets(header, (), {}),
         out=out,
@@ -102,32 +93,6 @@ def summarise_run(reader: RunReader) -> RunSummary:
         out=str(reader.folder),
         videos=reader.videos(),
     )
-
-
-def count_episodes(total: int, records: Sequence[EpisodeRecord]) -> EpisodeCounts:
-    """Return how the run's episodes ended and how many tries that took."""
-    outcomes = Counter(record.outcome for record in records)
-    return EpisodeCounts(
-        total=total,
-        completed=outcomes["completed"],
-        truncated=outcomes["truncated"],
-        error=outcomes["error"],
-        attempts=sum(len(record.attempts) for record in records),
-    )
-
-
-def summarise_metrics(records: Iterable[EpisodeRecord], seed: int) -> dict[str, MetricSummary]:
-    """Return every metric's summary, by name, over the episodes that did not end in `error`.
-
-    Each metric's interval has random numbers of its own, made from the run's seed and its name,
-    so that it does not depend on what else is measured.
-    """
-    scored = sorted(
-        (record for record in records if record.outcome != "error"),
-        key=lambda record: record.key.parts,
-    )
-    names = {name for record in scored for name in (*record.metrics, *record.undefined)}
-    return {name: _summarise_metric(name, scored, seed) for name in sorted(names)}
 
 
 def report_nodesets(
@@ -191,32 +156,6 @@ def show_document(summary: RunSummary, records: Iterable[EpisodeRecord]) -> dict
     table = [asdict(row) for row in list_episodes(records)]
     recording = asdict(summary.recording)
     return {**eval_document(summary), "recording": recording, "episodes_table": table}
-
-
-def _summarise_metric(name: str, scored: Sequence[EpisodeRecord], seed: int) -> MetricSummary:
-    defined = [record for record in scored if name in record.metrics]
-    reasons = Counter(
-        record.undefined.get(name, NOT_PRODUCED) for record in scored if name not in record.metrics
-    )
-    found = estimate(
-        [record.metrics[name] for record in defined],
-        [_cluster(record) for record in defined],
-        np.random.default_rng(hash64(seed, "interval", name)),
-    )
-    return MetricSummary(
-        n=found.n,
-        mean=found.mean,
-        ci_low=found.ci_low,
-        ci_high=found.ci_high,
-        undefined=dict(sorted(reasons.items())),
-    )
-
-
-def _cluster(record: EpisodeRecord) -> str:
-    """Return what the episode is clustered by: its group, else itself with all its repeats."""
-    if record.group:
-        return f"group {record.group}"
-    return f"episode {record.key.scene_id!r} {record.key.id!r}"
 
 
 def _report_copy(copy: CopyCounters) -> CopyReport:

@@ -5,7 +5,8 @@ Knows nothing of how a run is made.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, overload
@@ -65,7 +66,8 @@ class Run:
     folder: Path
     header: RunHeader
     summary: RunSummary
-    _records: tuple[EpisodeRecord, ...]
+    _records: Callable[[], Sequence[EpisodeRecord]]
+    """Reads the finished episodes, which may be many, when somebody asks for them."""
 
     @classmethod
     def open(cls, run: str | Path, out: Path | str | None = None) -> Self:
@@ -74,7 +76,10 @@ class Run:
         A run that is under way can be opened too. Raises StoreError if there is none.
         """
         reader = RunReader.open(run, DEFAULT_RUNS if out is None else Path(out))
-        return cls(reader.folder, reader.header, summarise_run(reader), tuple(reader.records()))
+        records = functools.cache(reader.records)
+        if reader.summary() is None:
+            records()  # it is under way: later there will be more
+        return cls(reader.folder, reader.header, summarise_run(reader), records)
 
     @property
     def id(self) -> str:
@@ -104,7 +109,7 @@ class Run:
     @property
     def episodes(self) -> Episodes:
         """Return the finished episodes."""
-        return Episodes(list_episodes(self._records))
+        return Episodes(list_episodes(self._records()))
 
     def trajectory(self, episode: str | EpisodeRow | EpisodeKey) -> list[Firing]:
         """Return what fired in an episode, by turns and path: `path`, `turns`, `digest`.
@@ -121,10 +126,10 @@ class Run:
         if isinstance(episode, EpisodeKey):
             return episode
         name = episode.key if isinstance(episode, EpisodeRow) else episode
-        by_text = {record.key.text: record.key for record in self._records}
+        by_text = {record.key.text: record.key for record in self._records()}
         if name in by_text:
             return by_text[name]
-        same_id = [record.key for record in self._records if record.episode_id == name]
+        same_id = [record.key for record in self._records() if record.episode_id == name]
         if len(same_id) == 1:
             return same_id[0]
         if same_id:

@@ -16,8 +16,9 @@ Z_95 = 1.959963984540054
 """The 97.5 % quantile of the standard normal distribution."""
 
 RESAMPLES = 2000
-_INDEXES_AT_ONCE = 4_000_000
+_INDEXES_AT_ONCE = 500_000
 
+Labels = Sequence[str] | Sequence[int]
 Floats = npt.NDArray[np.float64]
 
 
@@ -50,7 +51,9 @@ class Clusters:
 
 
 def estimate(
-    values: Sequence[bool | int | float], labels: Sequence[str], rng: np.random.Generator
+    values: Sequence[bool | int | float],
+    labels: Labels,
+    rng: np.random.Generator,
 ) -> Estimate:
     """Return the mean of `values` and its interval.
 
@@ -72,9 +75,9 @@ def estimate(
     return Estimate(n, mean, low, high)
 
 
-def gather_clusters(values: Sequence[bool | int | float], labels: Sequence[str]) -> Clusters:
+def gather_clusters(values: Sequence[bool | int | float], labels: Labels) -> Clusters:
     """Return `values` summed by label; the clusters are ordered by label."""
-    _, cluster_of = np.unique(np.array(labels, dtype=np.str_), return_inverse=True)
+    _, cluster_of = np.unique(np.array(labels), return_inverse=True)
     sums = np.bincount(cluster_of, weights=np.array(values, dtype=np.float64)).astype(np.float64)
     return Clusters(sums, np.bincount(cluster_of).astype(np.float64))
 

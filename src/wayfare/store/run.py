@@ -11,13 +11,12 @@ from concurrent.futures import Future
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Self
+from typing import Self
 
 from wayfare.store.errors import RecordRefusedError, StorageWriteError, StoreError
 from wayfare.store.firings import pack_firings, unpack_firings
 from wayfare.store.folder import (
     FIRINGS_FILE,
-    HEADER_FILE,
     SUMMARY_FILE,
     RunLock,
     find_folder,
@@ -29,23 +28,32 @@ from wayfare.store.folder import (
     write_summary,
 )
 from wayfare.store.frames import HEAD_BYTES, FrameWriter, read_frame
+from wayfare.store.recording import VIDEOS_FILE
 from wayfare.store.recording_actions import RecordedAction, need_actions
 from wayfare.store.recording_calls import CallReader, need_calls
 from wayfare.store.recording_videos import VideoRecord, read_videos
-from wayfare.store.records import EpisodeKey, EpisodeRecord, Firing, RunHeader
-from wayfare.store.summary import RunStatus, RunSummary
-from wayfare.store.truth import EPISODES_FILE, Committed, pack_committed, pack_record, read_latest
+from wayfare.store.records import OUTCOMES, EpisodeKey, EpisodeRecord, Firing, RunHeader
+from wayfare.store.summary import RunSummary
+from wayfare.store.truth import (
+    EPISODES_FILE,
+    Committed,
+    iter_latest,
+    pack_committed,
+    pack_record,
+    read_latest,
+    read_truth,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class _Pending:
-    """An episode that waits for the disk; `earlier` is the record that it replaces."""
+    """An episode that waits for the disk; `earlier` is the state of the one that it replaces."""
 
     position: int
     key: EpisodeKey
     record: bytes
     firings: bytes
-    earlier: EpisodeRecord | None
+    earlier: int
     written: Future[None]
 
 
@@ -61,14 +69,15 @@ class RunWriter:
         self.header = header
         self._files = files
         self._positions = {planned.key: n for n, planned in enumerate(header.episodes)}
-        self._recorded: dict[EpisodeKey, EpisodeRecord] = {}
+        self._states = bytearray(len(header.episodes))
+        """By position: 0 for an episode that is not recorded, else 1 + its outcome's number."""
         self._pending: list[_Pending] = []
         self._state_guard = threading.Lock()
         self._commit_guard = threading.Lock()
         firings_end = HEAD_BYTES
         if (folder / EPISODES_FILE).exists():
-            for committed in read_latest(folder):
-                self._recorded[committed.record.key] = committed.record
+            for committed in read_truth(folder):
+                self._states[committed.position] = _state_of(committed.record)
                 firings_end = max(firings_end, committed.firings_offset)
         self._episodes = self._open_file(EPISODES_FILE)
         self._firings = self._open_file(FIRINGS_FILE, firings_end)
@@ -117,6 +126,11 @@ class RunWriter:
                 self._commit()
         pending.written.result()
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether every episode of the run's list is recorded."""
+        return all(self._states)
+
     def finish(self, summary: RunSummary) -> None:
         """Write the run's summary at once or not at all."""
         write_summary(self.folder, summary)
@@ -146,14 +160,14 @@ class RunWriter:
             )
         packed = pack_record(record), pack_firings(position, firings)
         with self._state_guard:
-            earlier = self._recorded.get(record.key)
-            if earlier is not None and earlier.outcome != "error":
+            earlier = self._states[position]
+            if earlier and OUTCOMES[earlier - 1] != "error":
                 raise RecordRefusedError(
                     f"run {self.header.run_id}: episode {record.key.text} is recorded already "
-                    f"({earlier.outcome}); an episode counts once."
+                    f"({OUTCOMES[earlier - 1]}); an episode counts once."
                 )
             pending = _Pending(position, record.key, *packed, earlier, Future())
-            self._recorded[record.key] = record
+            self._states[position] = _state_of(record)
             self._pending.append(pending)
         return pending
 
@@ -180,15 +194,16 @@ class RunWriter:
         """Let every caller of the batch know, and forget their records, so that they may repeat."""
         for entry in reversed(batch):
             with self._state_guard:
-                if entry.earlier is None:
-                    del self._recorded[entry.key]
-                else:
-                    self._recorded[entry.key] = entry.earlier
+                self._states[entry.position] = entry.earlier
             refusal = StorageWriteError(
                 f"run folder {self.folder}: episode {entry.key.text} can't be written: {error}.",
                 error.errno if isinstance(error, OSError) else None,
             )
             entry.written.set_exception(refusal)
+
+
+def _state_of(record: EpisodeRecord) -> int:
+    return 1 + OUTCOMES.index(record.outcome)
 
 
 @contextmanager
@@ -221,6 +236,14 @@ class RunReader:
         """Return each finished episode's last record, in the order of the run's list."""
         return [entry.record for entry in read_latest(self.folder)]
 
+    def iter_records(self) -> Iterator[EpisodeRecord]:
+        """Yield each finished episode's last record as they were written, none of them kept.
+
+        Their keys are the header's, so that who keeps a key keeps nothing new.
+        """
+        keys = [planned.key for planned in self.header.episodes]
+        return (entry.record for entry in iter_latest(self.folder, keys))
+
     def firings(self, key: EpisodeKey) -> list[Firing]:
         """Return the firings of a finished episode, sorted by turns and path."""
         return self._firings_at(self._find(key).firings_offset)
@@ -236,6 +259,8 @@ class RunReader:
 
     def videos(self) -> list[VideoRecord]:
         """Return the videos of finished episodes, in the order of the run's list."""
+        if not (self.folder / VIDEOS_FILE).exists():
+            return []
         return read_videos(self.folder, self.records())
 
     def all_firings(self) -> Iterator[tuple[EpisodeRecord, list[Firing]]]:
@@ -260,39 +285,3 @@ class RunReader:
 
     def _firings_at(self, offset: int) -> list[Firing]:
         return unpack_firings(read_frame(self.folder / FIRINGS_FILE, offset))[1]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunEntry:
-    """One line of a list of runs; `problem` says why a folder can't be read."""
-
-    run_id: str
-    folder: Path
-    status: RunStatus | Literal["running", "unreadable"]
-    header: RunHeader | None = None
-    summary: RunSummary | None = None
-    problem: str = ""
-
-
-def list_runs(root: Path) -> list[RunEntry]:
-    """Return the runs in `root`, newest first; their headers come without episodes."""
-    if not root.is_dir():
-        return []
-    folders = sorted((p.parent for p in root.glob(f"*/{HEADER_FILE}")), reverse=True)
-    return [_read_entry(folder) for folder in folders]
-
-
-def _read_entry(folder: Path) -> RunEntry:
-    try:
-        header = read_header(folder, with_episodes=False)
-        summary = read_summary(folder)
-    except StoreError as error:
-        return RunEntry(run_id=folder.name, folder=folder, status="unreadable", problem=str(error))
-    status: RunStatus | Literal["running"] = "running" if is_locked(folder) else "incomplete"
-    return RunEntry(
-        run_id=header.run_id,
-        folder=folder,
-        status=summary.status if summary else status,
-        header=header,
-        summary=summary,
-    )

@@ -13,7 +13,7 @@ from wayfare.cli.render import (
     render_summary,
 )
 from wayfare.evals.report import EpisodeRow
-from wayfare.store.run import RunEntry
+from wayfare.store.listing import RunEntry
 from wayfare.store.summary import (
     CopyReport,
     EpisodeCounts,

@@ -14,6 +14,7 @@ from wayfare.store.errors import (
     RunNotFoundError,
     StorageWriteError,
 )
+from wayfare.store.listing import list_runs
 from wayfare.store.records import (
     Attempt,
     EpisodeKey,
@@ -24,7 +25,7 @@ from wayfare.store.records import (
     PlannedEpisode,
     RunHeader,
 )
-from wayfare.store.run import RunReader, RunWriter, list_runs
+from wayfare.store.run import RunReader, RunWriter
 from wayfare.store.summary import EpisodeCounts, Invariance, RunSummary
 
 

@@ -6,7 +6,7 @@ Knows nothing of runs; the same value gives the same bytes under every Python, N
 from __future__ import annotations
 
 import struct
-from typing import Any, Callable, Dict, List, Mapping, Sequence
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence
 
 import numpy as np
 import xxhash
@@ -27,6 +27,15 @@ def digest_value(value: Any) -> bytes:
     return hasher.digest()
 
 
+def digest_items(count: int, items: Iterable[Any]) -> bytes:
+    """Return `digest_value` of the list of `count` items, which need not be there all at once."""
+    hasher = xxhash.xxh3_128(b"l" + _LENGTH(count))
+    for item in items:
+        for chunk in canonical(item):
+            hasher.update(chunk)
+    return hasher.digest()
+
+
 def digest_firing(path: str, turns: Sequence[int], outputs: Mapping[str, Any]) -> bytes:
     """Return a firing's digest: node path, turns, then each non-volatile output by name."""
     return digest_value([path, list(turns), dict(outputs)])
@@ -41,7 +50,7 @@ class Hash64Series:
     """`hash64(*parts, last)` for many values of `last`: what they share is walked once."""
 
     def __init__(self, *parts: Any) -> None:
-        begin = canonical(list(parts) + [None])
+        begin = canonical([*parts, None])
         self._begin = b"".join(begin)[: -len(_write_none(None))]
 
     def hash(self, last: Any) -> int:
