@@ -123,9 +123,7 @@ def test_a_copy_that_dies_is_told_with_its_last_words(wayfare, workspace):
     ("words", "reason"),
     [
         (("env_drift__step",), "input 'action' (ACTION): got nothing"),
-        (("env_none__step",), "no nodeset 'env_none' in any workspace"),
         (("env_drift__look", "--set", "env_drift.no=1"), "has no configuration 'no'"),
-        (("env_drift__look", "--set", "other.no=1"), "no tool of 'other' is called"),
         (("policy_sum__act", "seen=[1]", "--episode", "0"), "brings episodes; none does"),
         (("env_drift__look", "--episode", "0", "--split", "no"), "--split 'no' is none of"),
         (("env_drift__look", "--split", "test"), "needs --episode"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 pytestmark = pytest.mark.timeout(120)
@@ -16,29 +18,38 @@ def test_every_example_of_the_help_works(shell, commands_of, command):
         assert shell(example)
 
 
-@pytest.mark.parametrize("place", ["", " --dir 'my place'"])
 @pytest.mark.parametrize(
-    "kind",
-    ["--env", "--env --mode shared", "--policy", "--policy --mode replicated"],
+    "choice",
+    [
+        "--env",
+        "--env --mode shared --dir 'my place'",
+        "--policy",
+        "--policy --mode replicated --dir 'my place'",
+    ],
 )
-def test_every_command_that_new_shows_works(shell, commands_of, kind, place):
-    shown = commands_of(shell(f"wayfare new nodeset hall {kind}{place}"))
+def test_every_command_that_new_shows_works(shell, commands_of, choice):
+    shown = commands_of(shell(f"wayfare new nodeset hall {choice}"))
     assert shown
 
     for command in shown:
         shown.extend(commands_of(shell(command)))
 
 
-def test_what_is_written_runs_with_any_number_of_workers(shell):
-    shell("wayfare new nodeset env_hall")
-    shell("wayfare new nodeset policy_hall --policy --mode replicated")
+@pytest.mark.parametrize("mode", ["replicated", "shared"])
+def test_what_is_written_gives_the_same_with_any_number_of_workers(shell, mode):
+    shell(f"wayfare new nodeset env_hall --mode {mode}")
+    shell("wayfare new nodeset policy_hall --policy")
     shell("wayfare new graph hall --env env_hall --policy policy_hall")
 
-    digests = {
-        shell(f"wayfare eval hall --workers {workers} --workspace . --json")
-        .partition('"digest": ')[2]
-        .partition("\n")[0]
-        for workers in (1, 3)
-    }
+    runs = [
+        json.loads(
+            shell(
+                f"wayfare eval hall --workers {workers} --episodes 8 --workspace . --json "
+                "--set nodes.act.epsilon=0.5"
+            )
+        )
+        for workers in (1, 4)
+    ]
 
-    assert len(digests) == 1
+    assert [run["episodes"]["completed"] for run in runs] == [8, 8]
+    assert runs[0]["digest"] == runs[1]["digest"]
