@@ -28,6 +28,12 @@ def test_a_file_that_is_not_there(tmp_path):
         load_graph(tmp_path / "agent.json")
 
 
+def test_a_file_that_is_not_text(tmp_path):
+    (tmp_path / "agent.json").write_bytes(b"\xff\xfe")
+    with pytest.raises(GraphError, match=r"agent.json: is not UTF-8: .* Save it as UTF-8."):
+        load_graph(tmp_path / "agent.json")
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -139,6 +145,11 @@ def test_an_override_that_names_nothing_in_a_graph_within_the_graph(draft, empty
     with pytest.raises(GraphError) as caught:
         apply_overrides(read_graph(draft.data), [text])
     assert message in str(caught.value)
+
+
+def test_no_overrides_leave_the_document_as_it_is(draft):
+    document = read_graph(draft.data)
+    assert apply_overrides(document, []) is document
 
 
 def test_overrides_keep_what_reading_found_wrong(draft):

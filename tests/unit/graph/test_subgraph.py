@@ -84,10 +84,32 @@ def test_faults_inside_a_subgraph_show_both_places(draft, inner):
     assert draft.only_fault().startswith("nodes[5] 'sub' graph.nodes[1] 'act': node type")
 
 
-def test_nodesets_stand_only_at_the_top(draft, inner):
-    inner["nodesets"] = {"policy": {}}
+@pytest.mark.parametrize(
+    ("key", "value"), [("nodesets", {"policy": {}}), ("environment", "env"), ("step_budget", 5)]
+)
+def test_what_stands_only_at_the_top(draft, inner, key, value):
+    inner[key] = value
     with_subgraph(draft, inner, "loop.step -> sub.turn")
-    assert "'nodesets' stands only at the top of a graph" in draft.only_fault()
+    assert f"{key!r} stands only at the top of a graph" in draft.only_fault()
+
+
+def test_unknown_keys_of_a_subgraph_and_of_its_graph(draft, inner):
+    inner["step_buget"] = 5
+    with_subgraph(draft, inner, "loop.step -> sub.turn")
+    draft.config("sub", graph=inner, portName="x")
+    texts = [str(fault) for fault in draft.faults()]
+    assert "built-in 'subgraph' knows no config key 'portName'" in texts[0]
+    assert "config.graph: key 'step_buget' is not known" in texts[1]
+    assert len(texts) == 2
+
+
+def test_a_graph_of_a_newer_version_within_the_graph(draft, inner):
+    inner["version"] = 9
+    with_subgraph(draft, inner, "loop.step -> sub.turn")
+    assert draft.only_fault() == (
+        "nodes[5] 'sub' config.graph version: document version must be 1 for this Wayfare (got 9). "
+        "Upgrade Wayfare."
+    )
 
 
 def test_a_graph_in_at_the_top(draft):
@@ -109,6 +131,14 @@ def test_a_graph_that_contains_itself_is_refused(draft):
     document = read_graph(with_subgraph(draft, "walker").data)
     with pytest.raises(GraphError, match="graph 'walker' contains itself: walker -> walker"):
         embed_graphs(document, lambda name: document)
+
+
+def test_a_graph_that_contains_itself_by_way_of_a_map_is_refused(draft):
+    inner = {"version": 1, "nodes": [{"id": "m", "type": "map", "config": {"graph": "walker"}}]}
+    document = read_graph(with_subgraph(draft, inner).data)
+    walker = read_graph(inner)
+    with pytest.raises(GraphError, match="graph 'walker' contains itself: walker -> walker"):
+        embed_graphs(document, lambda name: walker)
 
 
 def test_a_name_that_was_not_embedded(draft):
