@@ -70,7 +70,7 @@ class EpisodeChoice:
         """Raise RecordChoiceError where the run's metrics can't tell success from failure."""
         if self.which not in ("failures", "successes"):
             return
-        names = sorted(metrics)
+        names = sorted(set(metrics))
         if not set(SUCCESS_METRICS) & set(names):
             raise RecordChoiceError(
                 f"--record-only {self} asks whether episodes succeed, which the metric "
