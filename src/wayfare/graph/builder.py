@@ -36,7 +36,7 @@ class Graph(Palette):
 
     With `manifests` (by the nodeset's name) ports and types of tools are checked as they are
     wired and handles complete; without, `validate` or the run finds what is wrong. What stands in
-    `name`, `description` and `layout` means nothing to a run.
+    `name`, `description`, `layout` and `editor_schema` means nothing to a run.
     """
 
     def __init__(
@@ -54,6 +54,7 @@ class Graph(Palette):
         self.environment = environment
         self.step_budget = step_budget
         self.layout: JsonValue = None
+        self.editor_schema: str | None = None
         self._nodesets: dict[str, NodesetSpec] = {}
 
     def nodeset(
@@ -143,6 +144,7 @@ class Graph(Palette):
             nodes=self._draft.nodes,
             edges=self._draft.edges,
             layout=self.layout,
+            editor_schema=self.editor_schema,
         )
 
     def validate(self, manifests: Mapping[str, Manifest] | None = None) -> None:
@@ -187,6 +189,7 @@ class Graph(Palette):
             manifests=manifests,
         )
         graph.layout = document.layout
+        graph.editor_schema = document.editor_schema
         for name, spec in document.nodesets.items():
             graph.nodeset(name, use=spec.use, config=spec.config)
         graph._draft.load(document)

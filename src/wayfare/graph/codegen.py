@@ -122,6 +122,8 @@ class _Script:
             yield call("graph.sort_edges", [("", literal(order, WIDTH - 20))])
         if self._document.layout is not None:
             yield f"graph.layout = {literal(self._document.layout, WIDTH - 15)}"
+        if self._document.editor_schema is not None:
+            yield f"graph.editor_schema = {text(self._document.editor_schema)}"
 
     def _add(self, node: NodeSpec, depth: int) -> str:
         edges = self._early_edges(node.id)

@@ -147,13 +147,15 @@ def read_graph(data: object, where: str = "graph", *, target: Format = FORMAT) -
 
 def _validated(data: dict[str, Any], where: str) -> GraphDocument:
     try:
-        return GraphDocument.model_validate(data)
+        return GraphDocument.model_validate(data, by_alias=True, by_name=False)
     except ValidationError as error:
         details = error.errors(include_url=False)
         faults = tuple(_fault_of(item, where) for item in details)
         if any(item["type"] != "extra_forbidden" for item in details):
             raise GraphError(faults) from error
-        document = GraphDocument.model_validate(_without(data, [d["loc"] for d in details]))
+        document = GraphDocument.model_validate(
+            _without(data, [d["loc"] for d in details]), by_alias=True, by_name=False
+        )
         document._reading_faults = faults
         return document
 

@@ -48,7 +48,7 @@ def _resolve_builtin(node: Node, item: FlatNode, faults: list[Fault]) -> Node:
         faults.append(Fault("top-level", node.place, rule, "Use an episode or const node."))
         return node
     try:
-        config = model.model_validate(item.spec.config)
+        config = model.model_validate(item.spec.config, by_alias=True, by_name=False)
     except ValidationError as error:
         faults.extend(_config_faults(node, model, error))
         return node

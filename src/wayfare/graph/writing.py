@@ -14,6 +14,7 @@ from wayfare.graph.document import GraphDocument
 
 ONE_PER_LINE = ("nodes", "edges", "nodesets", "layout")
 ORDER = (
+    "$schema",
     "version",
     "name",
     "description",

@@ -35,6 +35,17 @@ def test_unknown_keys_are_reported_with_all_other_faults(draft):
     assert "nodes[1]: key 'color' is not known" in "\n".join(texts)
 
 
+def test_keys_have_one_name_each(draft):
+    draft.set(editor_schema="x")
+    edge = draft.data["edges"][5]
+    edge["source_handle"] = edge["sourceHandle"]
+    draft.config("length", portName="length", port_name="length")
+    texts = "\n".join(str(fault) for fault in draft.faults())
+    assert "key 'editor_schema' is not known" in texts
+    assert "key 'source_handle' is not known. Did you mean 'sourceHandle'?" in texts
+    assert "'graphOut' knows no config key 'port_name'. Did you mean 'portName'?" in texts
+
+
 def test_duplicate_id(draft):
     draft.node("step", "env__step").edge("act.action -> step.hint")
     text = "\n".join(str(fault) for fault in draft.faults())

@@ -149,6 +149,7 @@ def test_a_subgraph_and_what_stands_at_the_top(rebuild):
         step_budget=7,
         description='of two lines,\none of them "quoted"',
         layout={"one": {"x": -1.25, "y": 1e300}},
+        **{"$schema": "graph.schema.json"},
     )
     assert rebuild(outer) == outer
     assert rebuild(inner) == inner

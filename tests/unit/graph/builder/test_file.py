@@ -25,6 +25,15 @@ def test_loading_and_saving_loses_nothing(path, tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["copy.json"]
 
 
+def test_where_the_schema_is_stays_the_first_line_of_a_file(tmp_path):
+    graph = Graph("agent")
+    graph.editor_schema = "graph.schema.json"
+    graph.save(tmp_path / "agent.json")
+    text = (tmp_path / "agent.json").read_text()
+    assert text.startswith('{\n  "$schema": "graph.schema.json",\n  "version": 1,')
+    assert Graph.load(tmp_path / "agent.json").document == graph.document
+
+
 def test_a_loaded_graph_goes_on(tmp_path):
     graph = Graph("agent")
     graph.add("env__reset")
