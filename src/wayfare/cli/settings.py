@@ -22,7 +22,8 @@ class Settings:
     """What the surroundings say.
 
     `workspaces` are the current folder, if it is one, those that WAYFARE_WORKSPACE names
-    (separated as in PATH) and the command line's; `runs` comes from WAYFARE_RUNS, data from WAYFARE_DATA; `environment` is what launchers and copies inherit.
+    (separated as in PATH) and the command line's; `runs` comes from WAYFARE_RUNS, data from
+    WAYFARE_DATA; `environment` is what launchers and copies inherit.
     """
 
     environment: Mapping[str, str]
