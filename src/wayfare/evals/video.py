@@ -5,6 +5,7 @@ Knows nothing of runs, or of which frames are worth a video.
 
 from __future__ import annotations
 
+import ctypes
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -63,7 +64,7 @@ class Mp4Writer:
     def __init__(self, path: Path) -> None:
         self._av = _import_av()
         self._codec = _choose_codec(self._av)
-        self._container = self._av.open(str(path), "w", format="mp4")
+        self._container: Any = self._av.open(str(path), "w", format="mp4")
         self._stream: Any = None
         self._shape: tuple[int, ...] = ()
         self._count = 0
@@ -91,6 +92,8 @@ class Mp4Writer:
                     self._container.mux(self._stream.encode(None))
             finally:
                 self._container.close()
+                self._container = self._stream = None
+                _return_memory()
         height, width = (_even(side) for side in (*self._shape, 0, 0)[:2])
         return VideoFormat(self._count, width, height)
 
@@ -110,6 +113,16 @@ def pad_to_even(frame: Image) -> Image:
     if height % 2 or width % 2:
         return np.pad(frame, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
     return frame
+
+
+def _return_memory() -> None:
+    """Give back to the system what encoders freed in pieces between what is still in use.
+
+    500 videos of 64x64 left the process 20 MiB larger without it, and none larger with it.
+    """
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:  # glibc's
+        trim(0)
 
 
 def _even(side: int) -> int:

@@ -15,7 +15,7 @@ from wayfare.store.recording_videos import VideoRecord
 from wayfare.store.run import RunReader
 
 MODES = ("none", "actions", "frames", "full")
-MAX_GROWTH_MIB = 24.0
+MAX_GROWTH_MIB = 12.0
 """What the memory of a process may grow by that holds none of its 120 MiB of frames."""
 POLL_SECONDS = 0.05
 
