@@ -96,6 +96,7 @@ def test_too_deep_a_value_is_refused() -> None:
         ("ANY", "IMAGE", True),
         ("LIST[INT]", "LIST[FLOAT]", True),
         ("LIST[TEXT]", "JSON", True),
+        ("LIST[ANY]", "JSON", True),
         ("LIST[IMAGE]", "JSON", False),
         ("TEXT", "LIST[TEXT]", False),
         ("JSON", "TEXT", False),

@@ -81,7 +81,7 @@ _WIDENS: Dict[str, Tuple[str, ...]] = {
     "POSE": ("ARRAY", "ACTION"),
     "ACTION": (),
 }
-_PASSIVE = frozenset({"INT", "FLOAT", "BOOL", "TEXT", "METRICS", "JSON"})
+_PASSIVE = frozenset({"INT", "FLOAT", "BOOL", "TEXT", "METRICS", "JSON", "ANY"})
 
 
 def is_compatible(source: str, target: str) -> bool:
