@@ -8,7 +8,8 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -49,12 +50,8 @@ def evaluate(
     as_json: option.Json = False,
 ) -> None:
     """Run GRAPH over episodes with N workers."""
-    if in_process and workers > 1:
-        raise typer.BadParameter("--in-process runs one worker", param_hint="--workers")
     settings = Settings.read(os.environ, workspace or ())
-    with open_view(Console(stderr=True)) as view:
-        inherited = settings.environment
-        around = Surroundings(environment=inherited, in_process=in_process, observer=view)
+    with _surround(settings, in_process=in_process, workers=workers) as around:
         run = evaluate_async(
             graph,
             workers=workers,
@@ -73,6 +70,20 @@ def evaluate(
         )
         summary = asyncio.run(_interruptible(run, around.drain, drain_seconds))
     raise typer.Exit(_finish(summary, as_json))
+
+
+@contextmanager
+def _surround(settings: Settings, *, in_process: bool, workers: int) -> Iterator[Surroundings]:
+    """Give what the run takes from here; the view of it is open meanwhile."""
+    if in_process and workers > 1:
+        raise typer.BadParameter("--in-process runs one worker", param_hint="--workers")
+    with open_view(Console(stderr=True)) as view:
+        yield Surroundings(
+            environment=settings.environment,
+            in_process=in_process,
+            observer=view,
+            notify=view.notice,
+        )
 
 
 async def _interruptible(

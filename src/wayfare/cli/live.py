@@ -49,6 +49,10 @@ class PlainLines:
         self._progress.attempt_failed(worker, key, error)
         self._print(describe_error(key, error, will_repeat=True))
 
+    def notice(self, text: str) -> None:
+        """Say what a person should know though the run goes on."""
+        self._print(f"note: {text}")
+
     def episode_finished(self, record: EpisodeRecord) -> None:
         """Say an error at once, and how far the run is when a line is due."""
         self._progress.episode_finished(record)
@@ -98,6 +102,10 @@ class LiveTable:
         """Print above the table which attempt failed."""
         self._progress.attempt_failed(worker, key, error)
         self._print(describe_error(key, error, will_repeat=True))
+
+    def notice(self, text: str) -> None:
+        """Print above the table what a person should know though the run goes on."""
+        self._console.print(Text(f"note: {text}"))
 
     def episode_finished(self, record: EpisodeRecord) -> None:
         """Count the episode; print an error above the table."""

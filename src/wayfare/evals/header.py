@@ -16,6 +16,7 @@ import numpy as np
 import nodeset
 import wayfare
 from wayfare.evals.episodes import EpisodePlan
+from wayfare.evals.errors import SetupError
 from wayfare.evals.recorder_choice import RecordRequest
 from wayfare.evals.runner import RunRules
 from wayfare.fleet.fleet import Fleet
@@ -39,6 +40,11 @@ class EvalRequest:
     overrides: tuple[str, ...] = ()
     rules: RunRules = field(default_factory=RunRules)
     record: RecordRequest = field(default_factory=RecordRequest)
+
+    def __post_init__(self) -> None:
+        """Refuse what is no request. Raises SetupError."""
+        if self.worker_count < 1:
+            raise SetupError(f"workers is {self.worker_count}; a run needs at least one.")
 
     def rules_with_fallback(self, environment_budget: int | None) -> RunRules:
         """Return the rules with the step budget of the graph, else of the environment, below."""

@@ -13,7 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from wayfare.evals.errors import SetupError
 from wayfare.evals.evaluation import Evaluation
 from wayfare.evals.header import EvalRequest
 from wayfare.evals.recorder_choice import EpisodeChoice, RecordRequest
@@ -57,19 +56,16 @@ async def evaluate_async(
     """Run the graph over episodes with N workers and return the run, which is kept in `out`.
 
     `episodes`: how many, which ones (`range(10, 20)`, a list), or text as `--episodes` has it.
-    `overrides`: what `--set` takes, or {"nodes.ID.KEY": value}. `record_only` chooses among
-    recordings as `--record-only` does. Cancellation ends all copies; what had finished is kept.
-
+    `overrides`: what `--set` takes, or {"nodes.ID.KEY": value}. `record_only`: as
+    `--record-only`. Cancellation ends all copies; what had finished is kept.
     Raises GraphError, SetupError, FleetSetupError or an author's error before the first episode,
     RunInterruptedError when asked to end by then, and RunFailedError when it can't go on.
     """
-    if workers < 1:
-        raise SetupError(f"workers is {workers}; a run needs at least one.")
     registry = WorkspaceComponentRegistry([Path(folder) for folder in workspaces])
-    texts = _override_texts(overrides)
+    around, texts = surroundings or Surroundings(), _override_texts(overrides)
     document, name = resolve_graph(graph, registry)
     request = EvalRequest(
-        document=_complete(document, texts, registry),
+        document=_complete(document, texts, registry, around),
         graph_name=name,
         worker_count=workers,
         selection=_selection_text(episodes),
@@ -79,7 +75,7 @@ async def evaluate_async(
         rules=RunRules(seed=seed, retries=retries, step_budget=step_budget),
         record=RecordRequest(record, EpisodeChoice.parse(record_only)),
     )
-    return await _run(request, registry, surroundings or Surroundings(), Path(out or DEFAULT_RUNS))
+    return await _run(request, registry, around, Path(out or DEFAULT_RUNS))
 
 
 async def read_manifests_async(
@@ -131,9 +127,17 @@ def resolve_graph(
 
 
 def _complete(
-    document: GraphDocument, overrides: Sequence[str], registry: WorkspaceComponentRegistry
+    document: GraphDocument,
+    overrides: Sequence[str],
+    registry: WorkspaceComponentRegistry,
+    surroundings: Surroundings,
 ) -> GraphDocument:
-    """Return the document as it runs: graphs that it names put in, overrides laid over it."""
+    """Return the document as it runs: graphs that it names put in, overrides laid over it.
+
+    What a migration had to leave out is told, not done in silence.
+    """
+    for note in document.notes:
+        surroundings.notify(note)
 
     def find(name: str) -> GraphDocument:
         return load_graph(registry.find_graph(name).path)

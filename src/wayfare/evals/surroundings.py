@@ -6,7 +6,7 @@ Knows nothing of graphs or episodes.
 from __future__ import annotations
 
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -34,6 +34,10 @@ class Silence:
         """Take no note."""
 
 
+def _ignore(_: str) -> None:
+    """Take no note."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
     """What a run takes from where it is started; the defaults are this machine and process."""
@@ -47,6 +51,8 @@ class Surroundings:
     observer: Observer = field(default_factory=Silence)
     drain: Drain = field(default_factory=Drain)
     """What can end the run early: `drain.ask(seconds)`."""
+    notify: Callable[[str], None] = _ignore
+    """Told what a person should know though the run goes on, one sentence a call."""
 
     @asynccontextmanager
     async def launching(self) -> AsyncIterator[Launcher]:
@@ -56,4 +62,4 @@ class Surroundings:
             return
         inherited = os.environ if self.environment is None else self.environment
         async with LocalLauncher(LocalSettings.from_environment(inherited)) as local:
-            yield InProcessLauncher(local) if self.in_process else local
+            yield InProcessLauncher(local, self.notify) if self.in_process else local

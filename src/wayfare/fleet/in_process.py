@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -31,12 +31,12 @@ KILLED_STATUS = -9
 class InProcessLauncher:
     """Starts copies in this process, and those of another interpreter through `elsewhere`.
 
-    For one worker. `notices` says which nodesets are not in this process, and why.
+    For one worker. `notify` is told which nodesets are not in this process, and why.
     """
 
-    def __init__(self, elsewhere: LocalLauncher) -> None:
+    def __init__(self, elsewhere: LocalLauncher, notify: Callable[[str], None]) -> None:
         self._elsewhere = elsewhere
-        self.notices: list[str] = []
+        self._notify = notify
 
     async def start(self, spec: CopySpec) -> Copy:
         """Return a copy, alive but not loaded; see `Launcher.start`."""
@@ -47,7 +47,7 @@ class InProcessLauncher:
             )
         interpreter = await self._elsewhere.find_interpreter(spec.deployment.python)
         if interpreter.path != Path(sys.executable):
-            self.notices.append(
+            self._notify(
                 f"nodeset {spec.instance!r} runs in a process of its own: it asks for the "
                 f"interpreter {spec.deployment.python!r}."
             )

@@ -40,7 +40,7 @@ async def started(graph, is_in_process, worker_count=1):
     registry = WorkspaceComponentRegistry([HERE])
     settings = LocalSettings.from_environment(os.environ)
     async with asyncio.timeout(50), LocalLauncher(settings) as local:
-        launcher = InProcessLauncher(local) if is_in_process else local
+        launcher = InProcessLauncher(local, print) if is_in_process else local
         starting = registry.ensure_nodesets_for_graph(graph, worker_count, launcher)
         async with await starting as fleet:
             await fleet.initialize_all()
@@ -114,8 +114,9 @@ async def test_a_nodeset_of_another_interpreter_stays_in_a_process_and_it_says_s
     registry = WorkspaceComponentRegistry([tmp_path])
     settings = LocalSettings.from_environment(os.environ)
     async with asyncio.timeout(50), LocalLauncher(settings) as local:
-        launcher = InProcessLauncher(local)
+        notices: list[str] = []
+        launcher = InProcessLauncher(local, notices.append)
         starting = registry.ensure_nodesets_for_graph(make_graph("other__act"), 1, launcher)
         async with await starting as fleet:
             assert fleet.list_counters()[0].pid != os.getpid()
-    assert "'other' runs in a process of its own" in launcher.notices[0]
+    assert "'other' runs in a process of its own" in notices[0]
