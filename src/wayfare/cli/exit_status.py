@@ -13,6 +13,8 @@ class ExitStatus(IntEnum):
     DONE = 0
     DONE_WITH_ERRORS = 1
     """All episodes ended, some of them in `error`."""
+    DIFFERENT = DONE_WITH_ERRORS
+    """Two runs were compared and are not equal."""
     SETUP = 2
     """Wrong usage or set-up; nothing ran."""
     FAILED = 3
