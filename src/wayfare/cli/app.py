@@ -12,8 +12,10 @@ from rich.console import Console
 
 from nodeset.errors import AuthorError, NodeSetError
 from wayfare.cli import call as call_command
+from wayfare.cli import compare as compare_command
 from wayfare.cli import eval as eval_command
 from wayfare.cli import look, new
+from wayfare.cli import replay as replay_command
 from wayfare.cli.exit_status import ExitStatus
 from wayfare.evals.errors import RunFailedError, SetupError
 from wayfare.fleet.errors import FleetSetupError
@@ -35,6 +37,8 @@ app.command("call", epilog=new.make_epilog(call_command.EXAMPLES))(call_command.
 app.add_typer(new.app, name="new")
 app.command("runs")(look.runs)
 app.command("show")(look.show)
+app.command("replay")(replay_command.replay_call)
+app.command("compare")(compare_command.compare)
 
 
 def main() -> None:

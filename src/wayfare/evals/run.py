@@ -16,6 +16,7 @@ from wayfare.evals.table import to_arrow, to_pandas
 from wayfare.graph.document import GraphDocument, read_graph
 from wayfare.graph.fault import suggest
 from wayfare.store.errors import StoreError
+from wayfare.store.recording_actions import RecordedAction
 from wayfare.store.records import EpisodeKey, EpisodeRecord, Firing, RunHeader
 from wayfare.store.run import RunReader
 from wayfare.store.summary import MetricSummary, RunStatus, RunSummary
@@ -117,6 +118,13 @@ class Run:
         `episode` is a row, its key, or an id that only one episode has. Raises StoreError.
         """
         return RunReader(self.folder, self.header).firings(self._find(episode))
+
+    def actions(self, episode: str | EpisodeRow | EpisodeKey) -> list[RecordedAction]:
+        """Return what reached the action ports in an episode, by turns and path.
+
+        Raises NotRecordedError for a run with `record="none"`, StoreError as `trajectory` does.
+        """
+        return RunReader(self.folder, self.header).actions(self._find(episode))
 
     def __repr__(self) -> str:
         counts = self.summary.episodes
