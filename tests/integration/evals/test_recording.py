@@ -31,6 +31,7 @@ def decode(reader: RunReader, video: VideoRecord) -> list[tuple[int, int]]:
         return [(frame.width, frame.height) for frame in container.decode(video=0)]
 
 
+@pytest.mark.timeout(180)
 @pytest.mark.parametrize("graph", ["camera", "line"])
 def test_recording_changes_no_result(wayfare: Any, graph: str) -> None:
     digests = {
