@@ -64,9 +64,13 @@ class Link(Protocol):
         budget_seconds: float,
         take: Callable[[dict[str, Any]], Any] | None = None,
         overdue: Callable[[], None] | None = None,
+        is_grouped: bool = True,
         **fields: Any,
     ) -> asyncio.Future[Any]:
         """Send one tool call; its digest is kept until the episode closes.
+
+        One that `is_grouped` travels together with what else becomes ready in the same iteration
+        of the event loop, so that the copy can put them in one batch; others leave at once.
 
         The future gets what `take` makes of the reply (the reply itself without it), or what
         `request` would raise; `overdue` is called when the budget has passed. Cancelling the

@@ -51,6 +51,12 @@ class WorkerHandle:
         for placement in placements:
             self._call_tags.update(placement.server_url_overrides[index])
             self._controller_tags.update(placement.controller_overrides[index])
+        self._batched_tools = {
+            (nodeset, tool["name"])
+            for nodeset, manifest in fleet.manifests.items()
+            for tool in manifest["tools"]
+            if tool["batched"]
+        }
         self._registry_tags = {p.nodeset: p.registry_tag for p in placements if p.registry_tag}
 
     @property
@@ -108,6 +114,7 @@ class WorkerHandle:
             budget_seconds=running.budget_seconds(budget),
             take=partial(self._take_reply, running, call),
             overdue=running.doom,
+            is_grouped=(call.nodeset, call.tool) in self._batched_tools,
             tool=call.tool,
             config=dict(call.config),
             inputs=call.inputs,

@@ -17,6 +17,7 @@ from nodeset.batching import DEFAULT_SETTINGS, BatchSettings
 from nodeset.caller import Caller
 from nodeset.errors import AuthorError, NodeSetError
 from nodeset.host.agenda import Step
+from nodeset.host.bell import Bell
 from nodeset.host.dispatch import Dispatcher
 from nodeset.host.request import Message, Reply, failed, ok, read_id, read_op, send
 from nodeset.host.status import ExitStatus
@@ -51,7 +52,9 @@ class AutoServerApp:
         self._tag = tag or name
         self._clock = clock
         self._settings = settings
-        self._condition = threading.Condition()
+        self.bell = Bell()
+        """Wakes the thread that runs author code; its owner may put another in its place."""
+        self._lock = threading.RLock()
         self._sleeps_until: Optional[float] = None
         self._backlog: List[Tuple[Caller, Message, Reply]] = []
         self._dispatcher: Optional[Dispatcher] = None
@@ -65,7 +68,7 @@ class AutoServerApp:
 
     def disconnect(self, caller: Caller) -> None:
         """Forget a connection; its waiting calls are not dispatched, nobody waits for it."""
-        with self._condition:
+        with self._lock:
             caller.is_connected = False
             if self._dispatcher is not None:
                 self._dispatcher.drop(caller)
@@ -83,7 +86,7 @@ class AutoServerApp:
         elif op == "health":
             send(reply, ok(request_id, **self.health()))
         else:
-            with self._condition:
+            with self._lock:
                 self._accept(caller, request, reply)
                 self._wake_if_due()
 
@@ -100,12 +103,12 @@ class AutoServerApp:
 
         `failure` says why, where there is something to say; the first call counts.
         """
-        with self._condition:
+        with self._lock:
             if not self._is_closing:
                 self._is_closing = True
                 self._status = status
                 self.failure = failure
-            self._condition.notify()
+            self.bell.ring()
 
     def run(self) -> ExitStatus:
         """Load the nodeset and serve it until it is closed; return how the process should end."""
@@ -129,13 +132,13 @@ class AutoServerApp:
         """
         dispatcher = self._dispatcher or self._start()
         while True:
-            with self._condition:
+            with self._lock:
                 step = self._take_any(dispatcher)
-                while step is None and not dispatcher.is_idle:
-                    self._condition.wait()
-                    step = self._take_any(dispatcher)
+                if step is None and dispatcher.is_idle:
+                    return
             if step is None:
-                return
+                self.bell.wait()
+                continue
             step()
             dispatcher.after_step()
 
@@ -155,10 +158,10 @@ class AutoServerApp:
         except SystemExit as error:
             raise author_error(error, f"importing nodeset {self._name!r}") from error
         surroundings = Surroundings(
-            lock=self._condition, schedule=self._schedule, end=self.close, clock=self._clock
+            lock=self._lock, schedule=self._schedule, end=self.close, clock=self._clock
         )
         dispatcher = Dispatcher(loaded, surroundings, self._settings)
-        with self._condition:
+        with self._lock:
             self._dispatcher = dispatcher
             backlog, self._backlog = self._backlog, []
             for caller, request, reply in backlog:
@@ -170,7 +173,7 @@ class AutoServerApp:
         is_import = isinstance(error, AuthorError)
         status = ExitStatus.IMPORT_FAILED if is_import else ExitStatus.CONTRACT_REFUSED
         self.close(status, error)
-        with self._condition:
+        with self._lock:
             backlog, self._backlog = self._backlog, []
         for _, request, reply in backlog:
             send(reply, failed(read_id(request), error))
@@ -186,10 +189,10 @@ class AutoServerApp:
             self._dispatcher.accept(caller, request, reply)
 
     def _schedule(self, step: Step) -> None:
-        with self._condition:
+        with self._lock:
             if self._dispatcher is not None:
                 self._dispatcher.agenda.add(step)
-            self._condition.notify()
+            self.bell.ring()
 
     def _take_any(self, dispatcher: Dispatcher) -> Optional[Step]:
         """Take the next step; where nothing else can arrive, also a batch that is not due yet."""
@@ -197,8 +200,9 @@ class AutoServerApp:
 
     def _wait_for_step(self, dispatcher: Dispatcher) -> Optional[Step]:
         """Return the next step; None when closing and nothing is left to do."""
-        with self._condition:
-            while True:
+        while True:
+            with self._lock:
+                self._sleeps_until = None
                 step = dispatcher.agenda.take(self._is_closing)
                 if step is not None:
                     return step
@@ -206,8 +210,7 @@ class AutoServerApp:
                     return None
                 wakeup = dispatcher.agenda.next_wakeup()
                 self._sleeps_until = math.inf if wakeup is None else wakeup
-                self._condition.wait(None if wakeup is None else max(0.0, wakeup - self._clock()))
-                self._sleeps_until = None
+            self.bell.wait(None if wakeup is None else max(0.0, wakeup - self._clock()))
 
     def _wake_if_due(self) -> None:
         """Wake the other thread only if it has something to do, or to do sooner than it knows."""
@@ -217,7 +220,7 @@ class AutoServerApp:
         wakeup = agenda.next_wakeup()
         is_sooner = wakeup is not None and wakeup < self._sleeps_until
         if is_sooner or agenda.is_due():
-            self._condition.notify()
+            self.bell.ring()
 
     def _state(self) -> str:
         if self._is_closing:

@@ -1,4 +1,4 @@
-"""Serve an app's connections from one thread, which sleeps until a socket needs it.
+"""Serve an app's connections: from the thread that runs author code, or from another meanwhile.
 
 Knows nothing of frames or of the nodeset.
 """
@@ -6,7 +6,7 @@ Knows nothing of frames or of the nodeset.
 from __future__ import annotations
 
 import os
-import selectors
+import select
 import signal
 import socket
 import sys
@@ -14,45 +14,57 @@ import threading
 import time
 import traceback
 from collections import deque
-from typing import Any, Deque, Dict, Optional
+from contextlib import contextmanager
+from typing import Any, Callable, Deque, Dict, Iterator, Optional
 
 from nodeset.host.address import Listener
 from nodeset.host.app import AutoServerApp
+from nodeset.host.bell import SharedPolling
 from nodeset.host.connection import Connection
 from nodeset.host.status import ExitStatus
 
-_READ, _WRITE = selectors.EVENT_READ, selectors.EVENT_WRITE
+_READ, _WRITE = select.EPOLLIN, select.EPOLLOUT
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _SEND_BUFFER_BYTES = 4 * 2**20  # an image fits; the kernel may allow less
+_FEW_CONNECTIONS = 2
+_PATIENCE_SECONDS, _SHORT_PATIENCE_SECONDS = 0.020, 0.002
 DRAIN_SECONDS = 2.0
 """How long the last replies may take to be sent when the copy ends."""
 
 
 class SocketServer:
-    """The listening socket and its connections, served by a thread of their own.
+    """The listening socket and its connections.
 
-    `start` and `stop` belong to the main thread. A connection must show `token`, if there is one,
-    before anything else.
+    The main thread, which runs author code, serves them while it has nothing else to do; while it
+    works, another thread does. `start` and `stop` belong to the main thread. A connection must
+    show `token`, if there is one, before anything else.
     """
 
     def __init__(self, app: AutoServerApp, listener: Listener, token: Optional[str] = None) -> None:
         self._app = app
         self._listener = listener
         self._token = token
-        self._selector = selectors.DefaultSelector()
-        self._connections: Dict[Connection, int] = {}
+        self._epoll = select.epoll()
+        self._handlers: Dict[int, Callable[[], None]] = {}
+        self._connections: Dict[int, Connection] = {}
+        self._wanted: Dict[Connection, int] = {}
         self._called: Deque[Connection] = deque()
         self._wake_reader, self._wake_writer = socket.socketpair()
         self._spare = os.open(os.devnull, os.O_RDONLY)
-        self._stops_at: Optional[float] = None
-        self._thread = threading.Thread(target=self._run, name="nodeset-sockets", daemon=True)
+        self._polling = SharedPolling(self._poll, self._ring, self._patience)
+        self._thread = threading.Thread(target=self._watch, name="nodeset-sockets", daemon=True)
 
     def start(self) -> None:
         """Begin to serve; SIGTERM and SIGINT close the app, a second one ends the process."""
         for sock in (self._listener.socket, self._wake_reader, self._wake_writer):
             sock.setblocking(False)
-        self._selector.register(self._listener.socket, _READ, self._accept)
-        self._selector.register(self._wake_reader, _READ, self._wake)
+        for readable, handler in (
+            (self._listener.socket, self._accept),
+            (self._wake_reader, self._wake),
+        ):
+            self._epoll.register(readable, _READ)
+            self._handlers[readable.fileno()] = handler
+        self._app.bell = self._polling
         signal.set_wakeup_fd(self._wake_writer.fileno(), warn_on_full_buffer=False)
         for number in _ENDING_SIGNALS:
             signal.signal(number, _let_the_next_one_kill)
@@ -60,37 +72,42 @@ class SocketServer:
 
     def stop(self) -> None:
         """Send what still waits, within DRAIN_SECONDS, and close everything."""
-        self._stops_at = time.monotonic() + DRAIN_SECONDS
-        self._ring()
-        self._thread.join(2 * DRAIN_SECONDS)
-        signal.set_wakeup_fd(-1)
-
-    def _run(self) -> None:
-        """Serve; a fault here would leave a copy that lives and never answers, so it ends it."""
-        try:
-            self._serve()
-        except BaseException:  # noqa: BLE001  printed, and the end of the process
-            traceback.print_exc()
-            os._exit(ExitStatus.SERVER_FAILED)
-
-    def _serve(self) -> None:
-        while not self._is_done():
-            timeout = None if self._stops_at is None else self._stops_at - time.monotonic()
-            for key, events in self._selector.select(timeout):
-                if isinstance(key.data, Connection):
-                    self._attend(key.data, events)
-                else:
-                    key.data()
-        for connection in list(self._connections):
+        stops_at = time.monotonic() + DRAIN_SECONDS
+        self._polling.stop()
+        self._thread.join(DRAIN_SECONDS)
+        while any(connection.wants_write for connection in self._wanted):
+            seconds = stops_at - time.monotonic()
+            if seconds <= 0:
+                break
+            self._poll(seconds)
+        for connection in list(self._wanted):
             self._close(connection)
         self._listener.close()
+        self._epoll.close()
         os.close(self._spare)
+        signal.set_wakeup_fd(-1)
 
-    def _is_done(self) -> bool:
-        if self._stops_at is None:
-            return False
-        waiting = any(connection.wants_write for connection in self._connections)
-        return not waiting or time.monotonic() >= self._stops_at
+    def _watch(self) -> None:
+        with _ending_the_process():
+            self._polling.watch()
+
+    def _patience(self) -> float:
+        """Return for how long the main thread may work before another reads what arrives.
+
+        A copy of one worker is asked nothing while it works but for its health.
+        """
+        is_lone = len(self._wanted) <= _FEW_CONNECTIONS
+        return _PATIENCE_SECONDS if is_lone else _SHORT_PATIENCE_SECONDS
+
+    def _poll(self, timeout: Optional[float]) -> None:
+        """Wait for events and serve them; one thread at a time."""
+        with _ending_the_process():
+            for number, events in self._epoll.poll(timeout):
+                connection = self._connections.get(number)
+                if connection is not None:
+                    self._attend(connection, events)
+                elif number in self._handlers:
+                    self._handlers[number]()
 
     def _accept(self) -> None:
         try:
@@ -105,8 +122,9 @@ class SocketServer:
         if sock.family != socket.AF_UNIX:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         connection = Connection(sock, self._app, token=self._token, call_owner=self._call)
-        self._connections[connection] = _READ
-        self._selector.register(sock, _READ, connection)
+        self._wanted[connection] = _READ
+        self._connections[sock.fileno()] = connection
+        self._epoll.register(sock, _READ)
 
     def _turn_away(self, error: OSError) -> None:
         """Close a connection for which no descriptor is left; it would be announced for ever."""
@@ -120,11 +138,9 @@ class SocketServer:
             self._spare = os.open(os.devnull, os.O_RDONLY)
 
     def _attend(self, connection: Connection, events: int) -> None:
-        if connection not in self._connections:
-            return  # closed since the selector returned
         if events & _WRITE:
             connection.flush()
-        if events & _READ:
+        if events & ~_WRITE:
             connection.read()
         self._settle(connection)
 
@@ -134,20 +150,21 @@ class SocketServer:
             self._close(connection)
             return
         wanted = (_READ if connection.wants_read else 0) | (_WRITE * connection.wants_write)
-        before = self._connections[connection]
+        before = self._wanted[connection]
         if wanted == before:
             return
         if before == 0:
-            self._selector.register(connection.socket, wanted, connection)
+            self._epoll.register(connection.socket, wanted)
         elif wanted == 0:
-            self._selector.unregister(connection.socket)
+            self._epoll.unregister(connection.socket)
         else:
-            self._selector.modify(connection.socket, wanted, connection)
-        self._connections[connection] = wanted
+            self._epoll.modify(connection.socket, wanted)
+        self._wanted[connection] = wanted
 
     def _close(self, connection: Connection) -> None:
-        if self._connections.pop(connection):
-            self._selector.unregister(connection.socket)
+        del self._connections[connection.socket.fileno()]
+        if self._wanted.pop(connection):
+            self._epoll.unregister(connection.socket)
         connection.close()
 
     def _call(self, connection: Connection) -> None:
@@ -167,8 +184,18 @@ class SocketServer:
             self._app.close()
         while self._called:
             connection = self._called.popleft()
-            if connection in self._connections:
+            if connection in self._wanted:
                 self._settle(connection)
+
+
+@contextmanager
+def _ending_the_process() -> Iterator[None]:
+    """End the process at a fault here: a copy would be left that lives and never answers."""
+    try:
+        yield
+    except BaseException:  # noqa: BLE001  printed, and the end of the process
+        traceback.print_exc()
+        os._exit(ExitStatus.SERVER_FAILED)
 
 
 def _let_the_next_one_kill(number: int, _: Any) -> None:
