@@ -70,8 +70,9 @@ class Evaluation:
             graph_plan = self._compile(fleet)
             environment = choose_environment(request.document, fleet.manifests)
             self._check_recording(fleet, environment)
-            fleet.readiness.begin()
+            fleet.readiness.begin(but_first_of=environment)
             plan = await self._drain.unless_asked(self._plan_episodes(fleet, environment))
+            fleet.readiness.begin()
             await self._drain.unless_asked(fleet.readiness.wait_for_one())
             return await self._run_episodes(fleet, environment, plan, graph_plan)
 

@@ -13,6 +13,7 @@ from typing import Any
 from nodeset.errors import NodeSetError
 from wayfare.engine.errors import NodeFailure
 from wayfare.engine.result import GraphResult
+from wayfare.evals.commit import Committer
 from wayfare.evals.digest import episode_digest
 from wayfare.evals.drain import Drain
 from wayfare.evals.episodes import EpisodePlan
@@ -79,7 +80,7 @@ class BatchEvalRunner:
         self._plan = plan
         self._loop = loop
         self._rules = rules
-        self._writer = writer
+        self._committer = Committer(writer)
         self._recorder = recorder
         self._observer = observer
         self._clock = clock
@@ -147,7 +148,7 @@ class BatchEvalRunner:
     async def _commit(self, record: EpisodeRecord, ended: _Ended) -> None:
         """Put the recording on disk before the record, so that what counts has its recording."""
         await ended.tape.keep(record)
-        await asyncio.to_thread(self._writer.append, record, ended.firings)
+        await self._committer.commit(record, ended.firings)
 
     async def _run_one_episode(
         self, worker: WorkerHandle, planned: PlannedEpisode

@@ -20,10 +20,14 @@ class Readiness:
         self._copies = copies
         self._readying: dict[str, asyncio.Task[None]] = {}
 
-    def begin(self) -> None:
-        """Begin to make every copy ready, all at once; a second call does nothing."""
+    def begin(self, *, but_first_of: str | None = None) -> None:
+        """Begin to make every copy ready, all at once, but for those that have been begun with.
+
+        `but_first_of`: the nodeset whose first copy has something to answer before.
+        """
         for tag, running in self._copies.items():
-            if tag not in self._readying:
+            nodeset, first = running.member.instance, running.member.placement.copies[0].tag
+            if tag not in self._readying and (nodeset, tag) != (but_first_of, first):
                 self._readying[tag] = asyncio.create_task(initialize(running))
 
     async def wait_for(self, worker: int) -> None:

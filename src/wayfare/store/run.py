@@ -120,11 +120,23 @@ class RunWriter:
         recorded (an `error` may be replaced by a new try), and StorageWriteError if the disk
         refuses: then nothing is kept and the same call may be repeated.
         """
-        pending = self._admit(record, firings)
+        written = self.submit(record, firings)
+        if not written.done():
+            self.commit()
+        written.result()
+
+    def submit(self, record: EpisodeRecord, firings: Sequence[Firing]) -> Future[None]:
+        """Take a finished episode for the next `commit`, which tells the future what came of it.
+
+        Raises RecordRefusedError as `append` does.
+        """
+        return self._admit(record, firings).written
+
+    def commit(self) -> None:
+        """Put all that was submitted on disk, with one wait for it."""
         with self._commit_guard:
-            if not pending.written.done():
+            if self._pending:
                 self._commit()
-        pending.written.result()
 
     @property
     def is_complete(self) -> bool:
