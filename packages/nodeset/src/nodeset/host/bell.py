@@ -116,7 +116,8 @@ class SharedPolling(Bell):
         while math.isinf(self._busy_since) and not self._is_stopped:
             if time.monotonic() >= idle_until:
                 self._is_watcher_asleep = True
-                self._watcher.wait()
+                if math.isinf(self._busy_since):  # else it may have looked before that was set
+                    self._watcher.wait()
                 self._is_watcher_asleep = False
                 return
             if self._watcher.wait(self._patience()):
