@@ -154,7 +154,9 @@ def _count_firings(found: Divergence) -> str:
 def _metric_table(comparison: Comparison) -> Table:
     right = ("pairs", "a", "b", "b - a", "95 % interval", "p", "could show")
     table = _table("metric", right=right)
-    table.add_column("left out", overflow="fold")
+    has_left_out = any(metric.left_out for metric in comparison.metrics.values())
+    if has_left_out:
+        table.add_column("left out", overflow="fold")
     for name, metric in comparison.metrics.items():
         found = metric.difference
         interval = f"{format_number(found.ci_low)} to {format_number(found.ci_high)}"
@@ -167,7 +169,7 @@ def _metric_table(comparison: Comparison) -> Table:
             interval if found.ci_low is not None else NOTHING,
             format_number(found.p_value),
             format_number(found.detectable),
-            Text(_describe_left_out(metric)),
+            *([Text(_describe_left_out(metric))] if has_left_out else []),
         )
     return table
 
@@ -199,5 +201,5 @@ def _table(*left: str, right: Iterable[str] = ()) -> Table:
     for name in left:
         table.add_column(name, overflow="fold")
     for name in right:
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", no_wrap=True)
     return table

@@ -40,8 +40,8 @@ def add_values(
     They are those of the firing itself and of the ones after it in the same turn, or else in the
     first turn in which some differ.
     """
-    received = _read_both(pair, sides)
-    if not divergence.has_firing or received is None:
+    received = _read_both(pair, sides) if divergence.has_firing else None
+    if received is None:
         return divergence
     a, b = received
     start = (divergence.node, divergence.turns)
