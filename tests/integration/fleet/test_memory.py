@@ -81,6 +81,7 @@ async def test_what_author_and_engine_keep_stays_right_and_digests_match(host):
 
 
 async def test_a_killed_copy_leaves_nothing_and_what_it_sent_stays_readable(host):
+    gc.collect()
     before = mappings(os.getpid())
     process, connection = await connect(host)
     call = {"tool": "twice", "config": {}, "inputs": {"x": np.ones((300, 200))}}
@@ -93,6 +94,6 @@ async def test_a_killed_copy_leaves_nothing_and_what_it_sent_stays_readable(host
     with pytest.raises(CopyFailedError):
         await connection.request("health", budget_seconds=20)
     await connection.close()
-    del reply, outputs, connection
+    del reply, outputs
     gc.collect()
     assert mappings(os.getpid()) == before

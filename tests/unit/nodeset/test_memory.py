@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 from pathlib import Path
@@ -246,6 +247,7 @@ def test_only_memory_that_cannot_shrink_is_mapped(tmp_path):
 
 
 def count_descriptors():
+    gc.collect()  # what other tests left
     return len(list(Path("/proc/self/fd").iterdir()))
 
 

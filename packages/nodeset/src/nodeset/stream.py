@@ -60,11 +60,13 @@ class Stream:
         return self.decoder.receive(count)
 
     def close(self) -> None:
-        """Close the socket; arrays that arrived stay valid."""
+        """Close the socket and let the memory go; arrays that arrived stay valid."""
         self.outbox.abandon()
         self.socket.close()
         if self._memory is not None:
             self._memory.close()
+        self._memory = self.decoder.memory = None
+        self.outbox.take_notices = bytes
 
     def _receive_rights(self, memory: MappedMemory) -> int:
         count, ancillary, _, _ = self.socket.recvmsg_into(
