@@ -6,6 +6,7 @@ Knows nothing of who shows them: a command prints the message, a run records the
 from __future__ import annotations
 
 import traceback as traceback_module
+from types import TracebackType
 from typing import Any, Dict, Mapping, Optional, Type
 
 
@@ -76,9 +77,25 @@ class AuthorError(NodeSetError):
         for _ in range(skip_frames):
             if trace is not None and trace.tb_next is not None:
                 trace = trace.tb_next
-        text = "".join(traceback_module.format_exception(type(error), error, trace))
         name = type(error).__name__
-        return cls(f"{where} raised {name}: {error}", name, text)
+        return cls(f"{where} raised {name}: {_text_of(error)}", name, _format(error, trace))
+
+
+def _text_of(error: BaseException) -> str:
+    """Return `str(error)`, which is the author's code and may raise itself."""
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001  the author's `__str__`
+        return f"<unprintable {type(error).__name__}>"
+
+
+def _format(error: BaseException, trace: Optional[TracebackType]) -> str:
+    try:
+        return "".join(traceback_module.format_exception(type(error), error, trace))
+    except Exception:  # noqa: BLE001  the author's `__str__`, of this one or one it came from
+        frames = "".join(traceback_module.format_tb(trace))
+        last = f"{type(error).__name__}: {_text_of(error)}"
+        return f"Traceback (most recent call last):\n{frames}{last}\n"
 
 
 _KINDS: Dict[str, Type[NodeSetError]] = {
