@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+from nodeset.errors import NodeSetError
 from wayfare.evals.choice import choose_environment, choose_split
 from wayfare.evals.drain import Drain
 from wayfare.evals.episodes import EpisodePlan, plan_episodes
@@ -18,7 +19,12 @@ from wayfare.evals.observer import Observer
 from wayfare.evals.recorder import Recorder
 from wayfare.evals.report import report_nodesets, summarise
 from wayfare.evals.runner import BatchEvalRunner
-from wayfare.fleet.errors import FleetSetupError
+from wayfare.fleet.errors import (
+    FleetSetupError,
+    UnknownNameError,
+    UnreadableError,
+    WorkspaceError,
+)
 from wayfare.fleet.fleet import HASTY_CLOSE_SECONDS, HEALTH_SECONDS, Fleet
 from wayfare.fleet.launcher import Launcher
 from wayfare.fleet.pool import EnvWorkerPool
@@ -84,9 +90,9 @@ class Evaluation:
             return
         members = self._registry.list_members(document, 1, {}, without=missing)
         async with await Fleet.start(members, 1, self._launcher) as fleet:
-            faults = validate(document, fleet.manifests)
-        where = "Add the folder that holds it with --workspace, or mend the name."
-        faults += [Fault("nodeset", name, reason, where) for name, reason in missing.items()]
+            unreadable = {n for n, error in missing.items() if isinstance(error, UnreadableError)}
+            faults = validate(document, fleet.manifests, unreadable=unreadable)
+        faults += [_missing_fault(name, error) for name, error in missing.items()]
         raise GraphError(faults)
 
     def _compile(self, fleet: Fleet) -> Plan:
@@ -139,7 +145,7 @@ class Evaluation:
                         )
                         await runner.run(pool.workers, self._drain)
                     summary = await self._summarise(fleet, writer, clock())
-            except (FleetSetupError, StoreError, InfrastructureError) as error:
+            except (FleetSetupError, StoreError, InfrastructureError, NodeSetError) as error:
                 raise RunFailedError(f"run {writer.folder} can't go on: {error}") from error
             writer.finish(summary)
         if self._drain.is_asked:
@@ -162,3 +168,13 @@ class Evaluation:
             nodesets=report_nodesets(writer.header, fleet.list_counters(), health),
             videos=reader.videos(),
         )
+
+
+def _missing_fault(name: str, error: WorkspaceError) -> Fault:
+    match error:
+        case UnreadableError(reason=reason):
+            return Fault("nodeset", name, reason, "Mend the file.")
+        case UnknownNameError():
+            remedy = "Add the folder that holds it with --workspace, or mend the name."
+            return Fault("nodeset", name, str(error), remedy)
+    return Fault("nodeset", name, str(error), "")

@@ -60,6 +60,11 @@ class CopyStartError(FleetSetupError):
         super().__init__(message)
         self.death = death
 
+    @property
+    def was_killed(self) -> bool:
+        """Return whether a signal ended the copy: no word about what the user set up."""
+        return self.death is not None and self.death.status < 0
+
 
 class InterpreterError(FleetSetupError):
     """The interpreter that a nodeset asks for is missing or lacks a package."""
@@ -67,3 +72,15 @@ class InterpreterError(FleetSetupError):
 
 class WorkspaceError(FleetSetupError):
     """A workspace does not hold what was asked for, or holds it twice."""
+
+
+class UnknownNameError(WorkspaceError):
+    """No workspace holds a nodeset or graph of that name."""
+
+
+class UnreadableError(WorkspaceError):
+    """The file that would hold what was asked for can't be read; `reason` says why."""
+
+    def __init__(self, message: str, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason

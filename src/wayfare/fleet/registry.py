@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import wayfare
 from nodeset.errors import ContractError
 from nodeset.source import Declaration, read_declarations
-from wayfare.fleet.errors import WorkspaceError
+from wayfare.fleet.errors import UnknownNameError, UnreadableError, WorkspaceError
 from wayfare.fleet.fleet import Fleet
 from wayfare.fleet.launcher import Launcher
 from wayfare.fleet.member import Member
@@ -114,14 +114,14 @@ class WorkspaceComponentRegistry:
         members = self.list_members(graph, worker_count, configs or {})
         return await Fleet.start(members, worker_count, launcher)
 
-    def find_missing(self, graph: GraphDocument) -> dict[str, str]:
-        """Return the graph's nodesets that no workspace holds, each with the reason."""
-        missing = {}
+    def find_missing(self, graph: GraphDocument) -> dict[str, WorkspaceError]:
+        """Return the graph's nodesets that can't be used from a workspace, with the reasons."""
+        missing: dict[str, WorkspaceError] = {}
         for instance in nodesets_of(graph):
             try:
                 self._find_entry(graph, instance)
             except WorkspaceError as error:
-                missing[instance] = str(error)
+                missing[instance] = error
         return missing
 
     def list_members(
@@ -175,10 +175,13 @@ class WorkspaceComponentRegistry:
         self, kind: str, name: str, entries: list[_Entry], known: Mapping[str, object]
     ) -> _Entry:
         if not entries:
-            raise WorkspaceError(
-                f"no {kind} {name!r} in any workspace; there are: "
-                f"{', '.join(sorted(known)) or 'none'}.{self._mention_broken(name)}"
-            )
+            rule = f"no {kind} {name!r} in any workspace; there are: "
+            there = f"{', '.join(sorted(known)) or 'none'}."
+            own = (entry for entry in self.broken if entry.path.parent.name == f"{kind}s")
+            reason = " ".join(entry.reason for entry in own if entry.path.stem == name)
+            if reason:
+                raise UnreadableError(f"{rule}{there} It could not be read: {reason}", reason)
+            raise UnknownNameError(rule + there)
         if len(entries) > 1:
             places = " and ".join(str(entry.path) for entry in entries)
             raise WorkspaceError(
@@ -186,10 +189,6 @@ class WorkspaceComponentRegistry:
                 f"workspaces. Rename one or leave its workspace out."
             )
         return entries[0]
-
-    def _mention_broken(self, name: str) -> str:
-        reasons = [entry.reason for entry in self.broken if entry.path.stem == name]
-        return "".join(f" It could not be read: {reason}" for reason in reasons)
 
 
 def _check_instance(instance: str) -> None:

@@ -22,10 +22,12 @@ class Fault:
     rule: str
     remedy: str
     value: object = NO_VALUE
+    missing_nodeset: str = ""
+    """The nodeset that would have to be there for this not to be wrong."""
 
     def __str__(self) -> str:
         got = "" if self.value is NO_VALUE else f" (got {shorten(self.value)})"
-        return f"{self.place}: {self.rule}{got}. {self.remedy}"
+        return f"{self.place}: {self.rule.rstrip('.')}{got}. {self.remedy}".rstrip()
 
 
 class GraphError(Exception):

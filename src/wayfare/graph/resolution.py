@@ -102,7 +102,8 @@ def _find_tool(
     if manifest is None:
         rule = f"node type {node.type!r} is unknown: there is no nodeset {node.nodeset!r}"
         remedy = suggest(node.type, _tool_types(manifests))
-        faults.append(Fault("node-type", node.place, rule, remedy))
+        fault = Fault("node-type", node.place, rule, remedy, missing_nodeset=node.nodeset)
+        faults.append(fault)
         return None
     for tool in manifest["tools"]:
         if tool["name"] == node.tool:

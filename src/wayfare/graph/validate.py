@@ -5,7 +5,7 @@ Knows nothing of files or processes; tools are known by their manifests only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 
 from nodeset.ports import PortDef
 from wayfare.graph.anatomy import Edge, Manifest, Node, Sketch
@@ -30,9 +30,15 @@ __all__ = ["Fault", "GraphError", "validate", "validate_structure"]
 NEEDED_BUILTINS = ("const", "episode", "switch", "merge", "collect")
 
 
-def validate(document: GraphDocument, manifests: Mapping[str, Manifest]) -> list[Fault]:
-    """Return all faults; `manifests` go by the nodeset's name in the graph, aliases included."""
-    return _check(document, manifests)
+def validate(
+    document: GraphDocument, manifests: Mapping[str, Manifest], *, unreadable: Container[str] = ()
+) -> list[Fault]:
+    """Return all faults; `manifests` go by the nodeset's name in the graph, aliases included.
+
+    Nothing is said of the tools of nodesets that are `unreadable`: whether they exist is not known.
+    """
+    faults = _check(document, manifests)
+    return [fault for fault in faults if fault.missing_nodeset not in unreadable]
 
 
 def validate_structure(document: GraphDocument) -> list[Fault]:

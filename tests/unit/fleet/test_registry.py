@@ -2,7 +2,7 @@
 
 import pytest
 
-from wayfare.fleet.errors import WorkspaceError
+from wayfare.fleet.errors import UnknownNameError, UnreadableError, WorkspaceError
 from wayfare.fleet.registry import WorkspaceComponentRegistry, find_shipped_workspace
 from wayfare.graph.document import read_graph
 
@@ -86,3 +86,14 @@ def test_a_nodesets_name_in_a_graph_can_not_lead_anywhere(tmp_path):
 def test_the_shipped_workspace_is_where_nodesets_and_graphs_are():
     shipped = find_shipped_workspace()
     assert (shipped / "nodesets").is_dir()
+
+
+def test_a_broken_nodeset_of_a_graph_is_told_from_one_that_is_nowhere(tmp_path):
+    folder = make_workspace(tmp_path / "mine")
+    (folder / "nodesets" / "odd.py").write_text("class (:\n")
+    registry = WorkspaceComponentRegistry([folder], shipped=make_workspace(tmp_path / "s"))
+    nodes = [{"id": name, "type": f"{name}__x"} for name in ("odd", "away")]
+    missing = registry.find_missing(read_graph({"version": 1, "nodes": nodes}))
+    assert isinstance(missing["odd"], UnreadableError)
+    assert "odd.py:1: cannot be read as Python" in missing["odd"].reason
+    assert isinstance(missing["away"], UnknownNameError)

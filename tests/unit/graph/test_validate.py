@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from wayfare.graph.document import read_graph
 from wayfare.graph.fault import GraphError
+from wayfare.graph.validate import validate
 
 
 def test_a_valid_graph_has_no_faults(draft):
@@ -72,6 +74,13 @@ def test_ids_that_would_break_paths(draft, name):
 def test_unknown_node_types_suggest_a_close_one(draft, kind, message):
     draft.node("new", kind).edge("loop.step -> new.turn")
     assert message in draft.only_fault()
+
+
+def test_nothing_is_said_of_the_tools_of_a_nodeset_that_cannot_be_read(draft):
+    draft.node("new", "enw__step").edge("loop.step -> new.turn")
+    document = read_graph(draft.data)
+    assert validate(document, draft.manifests, unreadable={"enw"}) == []
+    assert len(validate(document, draft.manifests, unreadable={"other"})) == 1
 
 
 def test_a_built_in_that_needs_config(empty):
