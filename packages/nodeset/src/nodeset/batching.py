@@ -1,6 +1,7 @@
 """Decide when the waiting calls of batched tools become a batch, and serve it.
 
-Knows nothing of threads or sockets: its owner holds the lock, the clock and the thread.
+Knows nothing of threads or sockets: its owner holds the lock, the clock and the thread. Whom a batch
+waits for is weighed in `patience`, by what `habit` has learnt.
 """
 
 from __future__ import annotations
@@ -14,30 +15,13 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, 
 import msgpack
 
 from nodeset.batch import BatchRunner, BatchStats, Forward
+from nodeset.batch_queue import DEFAULT_SETTINGS, BatchQueue, BatchSettings, Key
 from nodeset.caller import Call, Caller
 from nodeset.contract import BaseCanvasNode
 from nodeset.digest import digest_value
-
-Key = Tuple[str, bytes]
-"""The function's name and the hash of its configuration."""
+from nodeset.habit import Wave
 
 _MAX_IDLE_QUEUES = 256
-
-
-@dataclass(frozen=True)
-class BatchSettings:
-    """How long a batch is waited for, in seconds.
-
-    `gap_seconds` is the pause without a new row after which nobody is waited for; it follows the
-    spacing of the rows between `gap_seconds` and `max_gap_seconds`.
-    """
-
-    flush_timeout_seconds: float = 0.050
-    gap_seconds: float = 0.001
-    max_gap_seconds: float = 0.005
-
-
-DEFAULT_SETTINGS = BatchSettings()
 
 
 def hash_config(config: Mapping[str, Any]) -> bytes:
@@ -55,106 +39,11 @@ def _hash_packed(packed: bytes) -> bytes:
     return digest_value(msgpack.unpackb(packed, strict_map_key=False))
 
 
-class _BatchQueue:
-    """The calls that wait for one function with one configuration.
-
-    `members` are the callers whose open episode has called here: those among them that wait
-    nowhere else are due. The times that come in and go out are the owner's clock's.
-    """
-
-    def __init__(self, tool: str, limit: int, settings: BatchSettings) -> None:
-        self.tool = tool
-        self.members: Set[Caller] = set()
-        self.calls: List[Call] = []
-        self._limit = limit
-        self._settings = settings
-        self._last_arrival = float("-inf")
-        self._served_at = float("-inf")
-        self._spacing = 0.0
-
-    @property
-    def gap_seconds(self) -> float:
-        """The pause after which nobody is waited for: three usual spacings, within bounds."""
-        settings = self._settings
-        return min(max(3 * self._spacing, settings.gap_seconds), settings.max_gap_seconds)
-
-    def add(self, calls: Sequence[Call], now: float) -> None:
-        """Queue calls that were made ready together."""
-        self._observe(now - self._last_arrival)
-        self._last_arrival = now
-        for call in calls:
-            call.arrived_at = now
-            if call.caller.has_open_episode:
-                self.members.add(call.caller)
-        self.calls.extend(calls)
-
-    def _observe(self, spacing: float) -> None:
-        """Follow the spacing of arrivals that belong to one wave, not the pause between waves."""
-        if spacing <= 2 * self._settings.max_gap_seconds:
-            self._spacing += (spacing - self._spacing) / 4
-
-    def flush_reason(
-        self, now: float, free_since: float, is_closing: bool = False
-    ) -> Optional[str]:
-        """Return why the waiting calls are served now, or None while they wait.
-
-        `free_since` is the moment since which the handler has been free.
-        """
-        if not self.calls:
-            return None
-        if is_closing:
-            return "closing"
-        if all(member.waiting for member in self.members):
-            return "all_waiting"
-        if self._limit and len(self.calls) >= self._limit:
-            return "max_batch"
-        if now >= self._timeout_at():
-            return "timeout"
-        if now >= self._gap_ends_at(free_since):
-            return "gap"
-        return None
-
-    def next_wakeup(self, free_since: float) -> Optional[float]:
-        """Return when `flush_reason` changes if nothing arrives; None if nothing waits."""
-        if not self.calls:
-            return None
-        return min(self._timeout_at(), self._gap_ends_at(free_since))
-
-    def _timeout_at(self) -> float:
-        """Return when the first call has waited long enough.
-
-        A batch that ran longer than the timeout would otherwise keep its callers and those that
-        came meanwhile apart for good: the former get one gap to come back.
-        """
-        first = self.calls[0].arrived_at + self._settings.flush_timeout_seconds
-        return max(first, self._served_at + self.gap_seconds)
-
-    def _gap_ends_at(self, free_since: float) -> float:
-        return max(self._last_arrival, free_since) + self.gap_seconds
-
-    def take(self, reason: str) -> List[Call]:
-        """Remove and return the calls that are served now."""
-        count = self._limit if reason == "max_batch" else len(self.calls)
-        taken, self.calls = self.calls[:count], self.calls[count:]
-        return taken
-
-    def discard(self, call: Call) -> bool:
-        """Remove a call that nobody waits for any more; say whether it was here."""
-        if call not in self.calls:
-            return False
-        self.calls.remove(call)
-        return True
-
-    def note_served(self, now: float) -> None:
-        """Remember when a batch of this queue ended."""
-        self._served_at = now
-
-
 @dataclass(frozen=True)
 class Flush:
     """Calls of one function and configuration that are served together, and why now."""
 
-    queue: _BatchQueue
+    queue: BatchQueue
     reason: str
     calls: List[Call]
 
@@ -162,9 +51,9 @@ class Flush:
 class BatchedInferenceServer:
     """Coalesces the calls of a copy's batched tools.
 
-    All methods but `serve` need the owner's lock; `serve` runs author code through `forward` and
-    must be called by the thread that such code belongs to. `row_limit` bounds every batch
-    (1: batches of one); 0 leaves it to the tools.
+    All methods but `serve` and `note_free` need the owner's lock; `serve` runs author code through
+    `forward`, and both must be called by the thread that such code belongs to. `row_limit` bounds
+    every batch (1: batches of one); 0 leaves it to the tools.
     """
 
     def __init__(
@@ -181,7 +70,10 @@ class BatchedInferenceServer:
         self._row_limit = row_limit
         self._settings = settings
         self._free_since = float("-inf")
-        self._queues: OrderedDict[Key, _BatchQueue] = OrderedDict()
+        self._queues: OrderedDict[Key, BatchQueue] = OrderedDict()
+        self._waiting: Dict[BatchQueue, None] = {}
+        self._callers: Set[Caller] = set()
+        self._served: Optional[Tuple[Flush, float]] = None
         self._runners = {
             name: BatchRunner(tool, forward, clock, BatchStats(), row_limit)
             for name, tool in tools.items()
@@ -194,68 +86,107 @@ class BatchedInferenceServer:
         for call in calls:
             groups.setdefault((call.tool, hash_config(call.config)), []).append(call)
         now = self._clock()
+        if calls[0].caller.has_open_episode:
+            self._callers.add(calls[0].caller)
         for key, group in groups.items():
-            self._queue(key).add(group, now)
+            queue = self._queue(key)
+            queue.add(group, now)
+            self._waiting[queue] = None
 
     def close_episode(self, caller: Caller) -> None:
-        """Wait for `caller` at no key any more, until its next episode calls there."""
+        """Expect `caller` nowhere any more, until its next episode calls here."""
+        self._callers.discard(caller)
+        caller.itinerary.start(self._clock())
         for queue in self._queues.values():
-            queue.members.discard(caller)
+            queue.members.pop(caller, None)
 
     def discard(self, call: Call) -> bool:
         """Drop a waiting call; say whether it was still waiting."""
-        return any(queue.discard(call) for queue in self._queues.values())
+        for queue in list(self._waiting):
+            if queue.discard(call):
+                if not queue.calls:
+                    del self._waiting[queue]
+                return True
+        return False
 
     def is_due(self) -> bool:
         """Say whether `take_flush` would return a batch now."""
-        return self._oldest(is_closing=False) is not None
+        return bool(self._waiting) and self._choose() is not None
 
     def take_flush(self, *, is_closing: bool = False, before: float = math.inf) -> Optional[Flush]:
-        """Take the batch that is due and has waited longest, if one was begun before `before`."""
-        ready = self._oldest(is_closing)
-        if ready is None or ready[0].calls[0].arrived_at >= before:
+        """Take the batch that is due and goes first, if it was begun before `before`."""
+        chosen = self._first_waiting() if is_closing else self._choose()
+        if chosen is None or chosen[0].calls[0].arrived_at >= before:
             return None
-        queue, reason = ready
-        return Flush(queue, reason, queue.take(reason))
+        queue, reason = chosen
+        calls = queue.take(reason)
+        if not queue.calls:
+            del self._waiting[queue]
+        return Flush(queue, reason, calls)
 
     def next_wakeup(self) -> Optional[float]:
         """Return when a batch becomes due if nothing arrives; None if nothing waits."""
-        moments = [queue.next_wakeup(self._free_since) for queue in self._queues.values()]
-        return min((moment for moment in moments if moment is not None), default=None)
+        if not self._waiting:
+            return None
+        now = self._clock()
+        return min(q.next_wakeup(now, self._free_since, self._callers) for q in self._waiting)
 
     def serve(self, flush: Flush) -> None:
         """Run the handler over the calls of `flush` and answer every one of them."""
-        runner = self._runners[flush.queue.tool]
+        runner = self._runners[flush.queue.key[0]]
         runner.stats.flushes[flush.reason] = runner.stats.flushes.get(flush.reason, 0) + 1
+        self._served = flush, self._clock()
+        wave = Wave(len(flush.calls))
+        for call in flush.calls:
+            call.wave = wave
         runner.serve(flush.calls)
-        flush.queue.note_served(self._clock())
 
     def note_free(self) -> None:
         """Remember that the thread that runs author code has become free."""
         self._free_since = self._clock()
+        if self._served is not None:
+            flush, started = self._served
+            flush.queue.note_served(len(flush.calls), started, self._free_since)
+            self._served = None
+        for queue in list(self._waiting):  # a copy: other threads add to it
+            queue.reconsider()
 
     def describe(self) -> Dict[str, Dict[str, Any]]:
         """Return the counters of every batched tool."""
         return {name: runner.stats.describe() for name, runner in self._runners.items()}
 
-    def _oldest(self, is_closing: bool) -> Optional[Tuple[_BatchQueue, str]]:
-        now = self._clock()
-        oldest: Optional[Tuple[_BatchQueue, str]] = None
-        for queue in self._queues.values():
-            reason = queue.flush_reason(now, self._free_since, is_closing)
-            if reason is None:
-                continue
-            if oldest is None or queue.calls[0].arrived_at < oldest[0].calls[0].arrived_at:
-                oldest = queue, reason
-        return oldest
+    def _first_waiting(self) -> Optional[Tuple[BatchQueue, str]]:
+        queue = min(self._waiting, key=_begun_at, default=None)
+        return None if queue is None else (queue, "closing")
 
-    def _queue(self, key: Key) -> _BatchQueue:
+    def _choose(self) -> Optional[Tuple[BatchQueue, str]]:
+        """Return the batch to be served now, and why.
+
+        Of several, the one whose callers come soonest to another of them goes first: there they
+        find those with whom they can share batches from then on. Else what has waited longest.
+        """
+        now = self._clock()
+        due = [
+            (queue, reason)
+            for queue in self._waiting
+            for reason in (queue.flush_reason(now, self._free_since, self._callers),)
+            if reason is not None
+        ]
+        if len(due) < 2:
+            return due[0] if due else None
+        due.sort(key=lambda pair: _begun_at(pair[0]))
+        if now - _begun_at(due[0][0]) >= self._settings.flush_timeout_seconds:
+            return due[0]
+        waiting = [queue.key for queue, _ in due]
+        return min(due, key=lambda pair: pair[0].seconds_to_return(waiting))
+
+    def _queue(self, key: Key) -> BatchQueue:
         queue = self._queues.get(key)
         if queue is None:
             self._forget_idle_queues()
             tool = self._tools[key[0]]
             limit = self._row_limit or tool.max_batch or tool.pad_batch
-            queue = self._queues[key] = _BatchQueue(key[0], limit, self._settings)
+            queue = self._queues[key] = BatchQueue(key, limit, self._settings)
         return queue
 
     def _forget_idle_queues(self) -> None:
@@ -265,3 +196,7 @@ class BatchedInferenceServer:
         idle = [key for key, queue in self._queues.items() if not queue.calls]
         for key in idle[: max(1, len(idle) // 2)]:
             del self._queues[key]
+
+
+def _begun_at(queue: BatchQueue) -> float:
+    return queue.calls[0].arrived_at

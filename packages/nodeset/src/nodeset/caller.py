@@ -6,10 +6,11 @@ Knows nothing of sockets, of queues or of the tool's code.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, List, Mapping, Tuple, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 from nodeset.context import NO_EPISODE, Context, EpisodeContext
 from nodeset.errors import NodeSetError
+from nodeset.habit import Itinerary, Wave
 
 Logs = List[Tuple[str, Any]]
 Outcome = Union[Dict[str, Any], NodeSetError]
@@ -38,6 +39,7 @@ class Caller:
     is_connected: bool = True
     waiting: int = 0
     digests: List[Tuple[int, bytes]] = field(default_factory=list)
+    itinerary: Itinerary = field(default_factory=Itinerary)
 
     def take_digests(self) -> List[List[Any]]:
         """Return the digests that are ready and not yet handed over."""
@@ -50,7 +52,8 @@ class Call:
     """One call of a tool. `config` lies over the tool's defaults already.
 
     `answer` is called once, from the thread that runs author code, with the outcome and the pairs
-    that the tool logged. A call that `is_dropped` is not dispatched any more.
+    that the tool logged. A call that `is_dropped` is not dispatched any more. `key` is where it
+    waited to be batched, `wave` what those have in common that are served with it.
     """
 
     caller: Caller
@@ -65,7 +68,14 @@ class Call:
     seed: int = 0
     episode: EpisodeContext = NO_EPISODE
     arrived_at: float = 0.0
+    key: Any = None
+    wave: Optional[Wave] = None
     is_dropped: bool = False
+
+    def finish(self, outcome: Outcome, logs: Logs, now: float) -> None:
+        """Answer a call that waited at `key`, after noting when and together with whom."""
+        self.caller.itinerary.leave(self.key, now, self.wave)
+        self.answer(self, outcome, logs)
 
     def make_context(self) -> Context:
         """Return a fresh context, so that a call that runs again starts where the first did."""
