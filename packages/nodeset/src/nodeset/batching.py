@@ -1,7 +1,7 @@
 """Decide when the waiting calls of batched tools become a batch, and serve it.
 
-Knows nothing of threads or sockets: its owner holds the lock, the clock and the thread. Whom a batch
-waits for is weighed in `patience`, by what `habit` has learnt.
+Knows nothing of threads or sockets: its owner holds the lock, the clock and the thread. Whom a
+batch waits for is weighed in `patience`, by what `habit` has learnt.
 """
 
 from __future__ import annotations

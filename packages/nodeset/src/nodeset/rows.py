@@ -21,13 +21,18 @@ Signature = Tuple[Tuple[Any, ...], ...]
 def check_inputs(tool: BaseCanvasNode, inputs: Mapping[str, Any]) -> Row:
     """Return one call's inputs as the tool gets them; raises PortError."""
     where = f"{tool.node_type} input"
-    _refuse_unknown(tool.input_ports, inputs, where)
-    row = {}
+    row: Row = {}
+    missing: List[PortDef] = []
     for port in tool.input_ports:
-        if port.name in inputs:
-            row[port.name] = accept(port, inputs[port.name], where)
+        name = port.name
+        if name in inputs:
+            row[name] = accept(port, inputs[name], where)
         elif not port.optional:
-            _refuse_missing(port, where)
+            missing.append(port)
+    if len(row) != len(inputs):
+        _refuse_unknown(tool.input_ports, inputs, where)
+    if missing:
+        _refuse_missing(missing[0], where)
     return row
 
 
@@ -38,15 +43,18 @@ def check_outputs(tool: BaseCanvasNode, outputs: Any) -> Row:
     """
     where = f"{tool.node_type} output"
     _refuse_other_than_dict(outputs, where)
-    _refuse_unknown(tool.output_ports, outputs, where)
-    row = {}
+    row: Row = {}
     for port in tool.output_ports:
-        value = outputs.get(port.name)
+        name = port.name
+        value = outputs.get(name)
         if value is None and port.optional:
             continue
-        if port.name not in outputs:
+        if name not in outputs:
+            _refuse_unknown(tool.output_ports, outputs, where)
             _refuse_missing(port, where)
-        row[port.name] = accept(port, value, where)
+        row[name] = accept(port, value, where)
+    if len(row) != len(outputs):
+        _refuse_unknown(tool.output_ports, outputs, where)
     return row
 
 
