@@ -22,7 +22,7 @@ from wayfare.cli.live import open_view
 from wayfare.cli.render import describe_recording, render_summary
 from wayfare.cli.settings import Settings
 from wayfare.evals.drain import Drain
-from wayfare.evals.errors import RunInterruptedError
+from wayfare.evals.errors import RunInterruptedError, SelectionError
 from wayfare.evals.library import evaluate_async
 from wayfare.evals.report import eval_document
 from wayfare.evals.run import Run
@@ -34,7 +34,7 @@ def evaluate(
     graph: Annotated[str, typer.Argument(help="A graph's name in a workspace, or a JSON file.")],
     *,
     workers: option.Workers = 1,
-    episodes: option.Episodes = "",
+    episodes: option.Episodes = None,
     split: option.Split = None,
     seed: option.Seed = 0,
     repeats: option.Repeats = 1,
@@ -50,12 +50,14 @@ def evaluate(
     as_json: option.Json = False,
 ) -> None:
     """Run GRAPH over episodes with N workers."""
+    if episodes is not None and not episodes.strip():
+        raise SelectionError("--episodes is empty; leave it out to run all episodes.")
     settings = Settings.read(os.environ, workspace or ())
     with _surround(settings, in_process=in_process, workers=workers) as around:
         run = evaluate_async(
             graph,
             workers=workers,
-            episodes=episodes,
+            episodes=episodes or "",
             split=split,
             seed=seed,
             repeats=repeats,

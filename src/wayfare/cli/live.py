@@ -36,9 +36,9 @@ class PlainLines:
         """Say what begins."""
         self._progress.run_started(header, metrics)
         self._next_line_seconds = self._clock() + SECONDS_PER_LINE
-        self._print(
-            f"{header.graph_name}: {len(header.episodes)} episodes, {header.worker_count} workers"
-        )
+        episodes = describe_count(len(header.episodes), "episode")
+        workers = describe_count(header.worker_count, "worker")
+        self._print(f"{header.graph_name}: {episodes}, {workers}")
 
     def episode_started(self, worker: int, key: EpisodeKey, attempt: int) -> None:
         """Take note."""
@@ -172,6 +172,11 @@ def describe_error(key: EpisodeKey, error: ErrorRecord, *, will_repeat: bool = F
     message = error.message.strip().partition("\n")[0]
     end = "; it will be tried again" if will_repeat else ""
     return f"episode {key.text}: {error.type}{place}{turns}: {message}{end}"
+
+
+def describe_count(count: int, noun: str) -> str:
+    """Return a count with its noun: 1 worker, 4 workers."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def describe_seconds(seconds: float) -> str:

@@ -26,7 +26,7 @@ Out = Annotated[
 
 Workers = Annotated[int, typer.Option(min=1, help="How many episodes run at a time.")]
 Episodes = Annotated[
-    str, typer.Option(help="How many (20), which range (10:20) or which ones (3,1,4).")
+    str | None, typer.Option(help="How many (20), which range (10:20) or which ones (3,1,4).")
 ]
 Split = Annotated[str | None, typer.Option(help="Default: the environment's.")]
 Seed = Annotated[int, typer.Option(help="Every seed of the run comes from it.")]
@@ -36,7 +36,7 @@ Overrides = Annotated[
     typer.Option("--set", help="nodes.ID.KEY=V or nodesets.NAME.KEY=V; V is JSON, else text."),
 ]
 StepBudget = Annotated[
-    int | None, typer.Option(help="Turns an episode may take, over its own budget.")
+    int | None, typer.Option(min=1, help="Turns an episode may take, over its own budget.")
 ]
 Retries = Annotated[
     int, typer.Option(min=0, help="Further attempts after a fault of infrastructure.")

@@ -114,14 +114,15 @@ def _parse(text: str, total: int) -> Sequence[int]:
 
 
 def _check(indexes: Sequence[int], total: int, selection: str, where: str) -> None:
-    if not len(indexes):
-        raise SelectionError(f"--episodes {selection!r} selects nothing of {where}.")
-    wrong = next((index for index in indexes if not 0 <= index < total), None)
-    if wrong is not None:
-        raise SelectionError(
-            f"--episodes {selection!r} asks for episode {wrong}, but {where} has {total} "
-            f"(indexes 0 to {total - 1})."
-        )
+    asked = f"--episodes {selection.strip()!r}"
+    there = f"{where} has {total} episodes, with indexes 0 to {total - 1}."
+    if "-" in selection:
+        raise SelectionError(f"{asked} counts from the end; only indexes from 0 are read: {there}")
+    if not indexes:
+        raise SelectionError(f"{asked} selects nothing: {there}")
+    last = indexes[-1] if isinstance(indexes, range) else max(indexes)
+    if last >= total:
+        raise SelectionError(f"{asked} asks for more than there is: {there}")
     if len(set(indexes)) != len(indexes):
         twice = next(index for index in indexes if list(indexes).count(index) > 1)
         raise SelectionError(f"--episodes {selection!r} names episode {twice} twice.")

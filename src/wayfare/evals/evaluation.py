@@ -6,6 +6,7 @@ Knows nothing of settings, of signals, or of where copies are started.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from nodeset.errors import NodeSetError
@@ -49,6 +50,7 @@ class Evaluation:
         launcher: Launcher,
         observer: Observer,
         drain: Drain,
+        notify: Callable[[str], None],
         out: Path,
     ) -> None:
         self._request = request
@@ -56,6 +58,7 @@ class Evaluation:
         self._launcher = launcher
         self._observer = observer
         self._drain = drain
+        self._notify = notify
         self._out = out
         """The folder that run folders are made in."""
 
@@ -78,6 +81,7 @@ class Evaluation:
             self._check_recording(fleet, environment)
             fleet.readiness.begin(but_first_of=environment)
             plan = await self._drain.unless_asked(self._plan_episodes(fleet, environment))
+            self._mention_idle(len(plan.planned))
             fleet.readiness.begin()
             await self._drain.unless_asked(fleet.readiness.wait_for_one())
             return await self._run_episodes(fleet, environment, plan, graph_plan)
@@ -109,6 +113,14 @@ class Evaluation:
             n.config["portName"] for n in self._request.document.nodes if n.type == "graphOut"
         ]
         self._request.record.only.check([*declared, *map(str, outputs)])
+
+    def _mention_idle(self, episode_count: int) -> None:
+        workers = self._request.worker_count
+        if workers > episode_count:
+            self._notify(
+                f"the run has fewer episodes ({episode_count}) than workers ({workers}); some of "
+                f"the workers have nothing to do."
+            )
 
     async def _plan_episodes(self, fleet: Fleet, environment: str) -> EpisodePlan:
         request = self._request

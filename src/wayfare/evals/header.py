@@ -15,6 +15,7 @@ import numpy as np
 
 import nodeset
 import wayfare
+from wayfare.evals.choice import choose_environment
 from wayfare.evals.episodes import EpisodePlan
 from wayfare.evals.errors import SetupError
 from wayfare.evals.recorder_choice import RecordRequest
@@ -25,6 +26,8 @@ from wayfare.graph.document import GraphDocument
 from wayfare.graph.identity import semantic_hash
 from wayfare.graph.tooltype import split_type
 from wayfare.store.records import Claim, NodesetRecord, RunHeader
+
+MAX_WORKERS = 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +48,17 @@ class EvalRequest:
         """Refuse what is no request. Raises SetupError."""
         if self.worker_count < 1:
             raise SetupError(f"workers is {self.worker_count}; a run needs at least one.")
+        if self.worker_count > MAX_WORKERS:
+            raise SetupError(
+                f"workers is {self.worker_count}; it must be at most {MAX_WORKERS}, since each "
+                f"worker has a copy of its own of every replicated nodeset."
+            )
+        budget = self.rules.step_budget
+        if budget is not None and budget < 1:
+            raise SetupError(
+                f"step_budget is {budget}; it must be at least 1. Leave it out for each episode's "
+                f"own."
+            )
 
     def rules_with_fallback(self, environment_budget: int | None) -> RunRules:
         """Return the rules with the step budget of the graph, else of the environment, below."""
@@ -56,6 +70,7 @@ class EvalRequest:
 def make_header(request: EvalRequest, fleet: Fleet, plan: EpisodePlan) -> RunHeader:
     """Return the run's header; its time is the only thing in it that the clock decides."""
     rules = request.rules
+    environment = choose_environment(request.document, fleet.manifests)
     return RunHeader(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         graph=request.document.to_json(),
@@ -81,6 +96,7 @@ def make_header(request: EvalRequest, fleet: Fleet, plan: EpisodePlan) -> RunHea
         },
         versions=_list_versions(),
         claims=dict(list_claims(request.document, fleet)),
+        metrics=tuple(fleet.manifests[environment]["metadata"]["metrics"]),
     )
 
 

@@ -159,6 +159,7 @@ async def _run(
             launcher=launcher,
             observer=surroundings.observer,
             drain=surroundings.drain,
+            notify=surroundings.notify,
             out=out,
         )
         summary = await evaluation.run()

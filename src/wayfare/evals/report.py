@@ -65,7 +65,7 @@ def summarise(
         worker_count=header.worker_count,
         elapsed_s=elapsed_seconds,
         episodes=tally.counts(len(header.episodes)),
-        metrics=tally.metrics(header.seed),
+        metrics=tally.metrics(header.seed, declared=header.metrics),
         digest=tally.digest().hex(),
         invariance=Invariance(claimed=not unclaimed, tools=tuple(unclaimed)),
         nodesets=dict(nodesets) if nodesets is not None else report_nodesets(header, (), {}),

@@ -93,8 +93,10 @@ class Tally:
             len(self), ((self._keys[row], self._digests[row].hex()) for row in rows)
         )
 
-    def metrics(self, seed: int) -> dict[str, MetricSummary]:
+    def metrics(self, seed: int, *, declared: Iterable[str] = ()) -> dict[str, MetricSummary]:
         """Return every metric's summary, by name, over the episodes that did not end in `error`.
+
+        One that is `declared` has a summary even if no episode says anything of it.
 
         Each metric's interval has random numbers of its own, made from the run's seed and its
         name, so that it does not depend on what else is measured.
@@ -103,9 +105,10 @@ class Tally:
         ranks = np.empty(len(order), np.int64)
         ranks[order] = np.arange(len(order))
         clusters = self._clusters(order)
+        columns = {**{name: _Column() for name in declared}, **self._columns}
         return {
             name: self._summarise(name, column, seed, ranks=ranks, clusters=clusters)
-            for name, column in sorted(self._columns.items())
+            for name, column in sorted(columns.items())
         }
 
     def _column(self, name: str) -> _Column:

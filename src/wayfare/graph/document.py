@@ -75,7 +75,9 @@ class GraphDocument(_Strict):
     )
     edges: list[EdgeSpec] = Field(default_factory=list, description="Their order means nothing.")
     step_budget: StrictInt | None = Field(
-        default=None, description="Turns of the outermost loop, if nothing else says how many."
+        default=None,
+        ge=1,
+        description="Turns of the outermost loop, if nothing else says how many.",
     )
     nodesets: dict[str, NodesetSpec] = Field(
         default_factory=dict, description="Configuration and further instances, by name."

@@ -17,7 +17,15 @@ Outcome = Literal["completed", "truncated", "error"]
 OUTCOMES: tuple[Outcome, ...] = ("completed", "truncated", "error")
 
 ErrorKind = Literal[
-    "author", "port", "contract", "wire", "unknown_tool", "unavailable", "nodeset", "rule", "infrastructure"
+    "author",
+    "port",
+    "contract",
+    "wire",
+    "unknown_tool",
+    "unavailable",
+    "nodeset",
+    "rule",
+    "infrastructure",
 ]
 Claim = Literal["padded", "bit-stable", "not claimed"]
 Metric = bool | int | float
@@ -178,7 +186,8 @@ class RunHeader:
 
     `RunWriter.create` fills in `run_id`. `created` is a time in UTC (ISO 8601). `overrides` is
     what `--set` changed, `settings` the other options that the run was given, `claims` what each
-    batched tool says of its bits, `versions` those of wayfare, nodeset, python, numpy and platform.
+    batched tool says of its bits, `versions` those of wayfare, nodeset, python, numpy and platform,
+    `metrics` the names that the environment declares.
     """
 
     created: str
@@ -198,3 +207,4 @@ class RunHeader:
     nodesets: dict[str, NodesetRecord] = field(default_factory=dict)
     versions: dict[str, str] = field(default_factory=dict)
     claims: dict[str, Claim] = field(default_factory=dict)
+    metrics: tuple[str, ...] = ()

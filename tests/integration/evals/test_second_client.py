@@ -85,6 +85,7 @@ async def evaluate(out: Path, calls: int) -> tuple[RunSummary, Person, int]:
             launcher=launcher,
             observer=person,
             drain=Drain(),
+            notify=print,
             out=out,
         ).run()
         assert person.playing is not None

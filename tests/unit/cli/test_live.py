@@ -84,6 +84,12 @@ def test_plain_lines_come_at_most_once_in_a_while():
     )
 
 
+def test_one_worker_is_no_workers():
+    view, output = plain(FakeClock())
+    view.run_started(header(count=1, workers=1), ["success"])
+    assert output.getvalue() == "agent: 1 episode, 1 worker\n"
+
+
 def test_plain_lines_say_every_error_at_once_and_end_with_a_line():
     view, output = plain(FakeClock())
     view.run_started(header(count=2), [])

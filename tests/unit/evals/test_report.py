@@ -177,3 +177,17 @@ def test_a_run_that_ended_keeps_the_summary_it_ended_with(tmp_path):
     with RunWriter.create(tmp_path, header()) as writer:
         writer.finish(summary())
     assert summarise_run(RunReader.open(writer.folder, tmp_path)) == summary()
+
+
+def test_a_declared_metric_that_never_came_is_there_with_its_reason():
+    summary = summarise(
+        header(metrics=("success", "spl")),
+        [record(0, metrics={"success": True, "lenght": 3}), record(1, "error")],
+        status="done",
+        elapsed_seconds=1.0,
+        out="",
+    )
+    assert sorted(summary.metrics) == ["lenght", "spl", "success"]
+    assert summary.metrics["spl"].n == 0
+    assert summary.metrics["spl"].mean is None
+    assert summary.metrics["spl"].undefined == {"not produced": 1}

@@ -156,3 +156,9 @@ def test_overrides_keep_what_reading_found_wrong(draft):
     draft.set(step_buget=5)
     document = apply_overrides(read_graph(draft.data), ["env.scale=1"])
     assert len(document.reading_faults) == 1
+
+
+@pytest.mark.parametrize("budget", [0, -1])
+def test_a_step_budget_below_one_is_refused(budget):
+    with pytest.raises(GraphError, match=rf"step_budget: .* or equal to 1 \(got {budget}\)"):
+        read_graph({"version": 1, "nodes": [], "step_budget": budget})
