@@ -34,6 +34,9 @@ from wayfare.store.records import (
 )
 from wayfare.store.run import RunWriter
 
+RETRY_SECONDS = 0.05
+"""How long the first repeated attempt is put off, each further one twice as long."""
+
 
 @dataclass(frozen=True, slots=True)
 class RunRules:
@@ -173,17 +176,18 @@ class BatchEvalRunner:
             )
             if ended.error is None or ended.error.is_final:
                 break
-            await worker.replace_dead_copies()
             if len(attempts) > self._rules.retries:
                 break
             ended.tape.discard()
             self._observer.attempt_failed(worker.index, planned.key, ended.error)
+            await asyncio.sleep(RETRY_SECONDS * 2 ** (len(attempts) - 1))
         return self._record(planned, attempts, ended), ended
 
     async def _attempt(self, worker: WorkerHandle, planned: PlannedEpisode) -> _Ended:
         episode = self._plan.context(planned, self._rules.seed)
         tape = self._recorder.start(worker.index, planned, episode)
         try:
+            await worker.replace_dead_copies()
             await worker.open_episode(episode)
             result = await self._loop.run(episode, tape.wrap(worker), self._budget(planned))
             firings = await worker.close_episode()

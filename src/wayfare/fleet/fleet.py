@@ -11,11 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nodeset.errors import NodeSetError
 from wayfare.fleet.errors import CopyFailedError, CopyStartError
 from wayfare.fleet.launcher import NO_WORKER, Copy, Launcher
 from wayfare.fleet.member import Member, RunningCopy
 from wayfare.fleet.place import CopyPlace, Placement
-from wayfare.fleet.readiness import Readiness, ask_to_start, describe_start, initialize
+from wayfare.fleet.readiness import (
+    Readiness,
+    ask_to_start,
+    describe_start,
+    initialize,
+    judge_failed_start,
+)
 from wayfare.fleet.together import together
 
 CLOSE_SECONDS = 10.0
@@ -108,19 +115,22 @@ class Fleet:
         return episodes
 
     async def replace(self, tag: str) -> None:
-        """Put a fresh, ready copy in the place of one that is dead; nothing if it lives."""
+        """Put a fresh, ready copy in the place of one that is dead; nothing if it lives.
+
+        Raises CopyFailedError when that may go well the next time, FleetSetupError when it won't.
+        """
         running = self.copies[tag]
         async with running.replacing:
             if not running.is_gone:
                 return
             running.copy.kill()
-            async with _Starting(self._launcher) as starting:
-                fresh = await starting.start(running.member, running.place)
-                await initialize(fresh)
-            running.copy, running.control = fresh.copy, fresh.control
-            running.warm_tools.clear()
-            running.is_doomed = False
-            running.restarts += 1
+            try:
+                async with _Starting(self._launcher) as starting:
+                    fresh = await starting.start(running.member, running.place)
+                    await initialize(fresh)
+            except (CopyStartError, NodeSetError) as error:
+                raise judge_failed_start(running, error) from error
+            running.take_over(fresh)
 
     def list_counters(self) -> list[CopyCounters]:
         """Return the counters of every copy."""

@@ -58,6 +58,8 @@ class RunningCopy:
     """Tools that have answered once since it started: their first-call budget is over."""
     is_doomed: bool = False
     """Whether it was killed for a call past its budget; its end may not have been told yet."""
+    failed_starts: int = 0
+    """How often in a row a fresh one has failed to become ready for a reason of its own."""
     replacing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -73,6 +75,14 @@ class RunningCopy:
         """Kill it: it is past a budget and has to be replaced."""
         self.is_doomed = True
         self.copy.kill()
+
+    def take_over(self, fresh: RunningCopy) -> None:
+        """Put a copy that is ready in the place of the one that stands here."""
+        self.copy, self.control = fresh.copy, fresh.control
+        self.warm_tools.clear()
+        self.is_doomed = False
+        self.failed_starts = 0
+        self.restarts += 1
 
     @property
     def is_gone(self) -> bool:

@@ -58,6 +58,8 @@ class WorkerHandle:
             if tool["batched"]
         }
         self._registry_tags = {p.nodeset: p.registry_tag for p in placements if p.registry_tag}
+        self._tags = [resolve(n, self._call_tags, self._registry_tags) for n in fleet.members]
+        """The copies that this worker calls."""
 
     @property
     def server_url_overrides(self) -> dict[str, str]:
@@ -72,12 +74,11 @@ class WorkerHandle:
 
     async def connect(self) -> None:
         """Open a link to every copy that this worker calls, where there is none that lives."""
-        tags = [resolve(name, self._call_tags, self._registry_tags) for name in self._fleet.members]
-        await together(self._connect(tag) for tag in tags)
+        await together(self._connect(tag) for tag in self._tags)
 
     async def wait_until_ready(self) -> None:
         """Return when all copies that this worker calls are ready; see `Readiness`."""
-        await self._fleet.readiness.wait_for(self.index)
+        await self._fleet.readiness.wait_for(self.index, may_be_killed=True)
 
     async def close(self) -> None:
         """Give all links up."""
@@ -132,19 +133,27 @@ class WorkerHandle:
     async def replace_dead_copies(self) -> None:
         """Put fresh copies in the place of those of this worker that are gone, and reconnect.
 
-        Raises FleetSetupError when a fresh one does not start.
+        Raises InfrastructureError when that may go well the next time, else FleetSetupError.
         """
-        await together(self._fleet.replace(tag) for tag in self._links)
+        if all(self._is_linked(tag) for tag in self._tags):
+            return
+        await together(self._fleet.replace(tag) for tag in self._tags)
         await self.connect()
+
+    def _is_linked(self, tag: str) -> bool:
+        """Return whether the copy that stands there now lives and can be called."""
+        running = self._fleet.copies[tag]
+        if tag not in self._links:
+            return False
+        copy, link = self._links[tag]
+        return copy is running.copy and not link.is_lost and not running.is_gone
 
     async def _connect(self, tag: str) -> None:
         running = self._fleet.copies[tag]
-        known = self._links.get(tag)
-        if known is not None:
-            copy, link = known
-            if copy is running.copy and not link.is_lost:
-                return
-            await link.close()
+        if self._is_linked(tag):
+            return
+        if tag in self._links:
+            await self._links[tag][1].close()
         self._links[tag] = (running.copy, await running.copy.connect(self.index))
 
     def _take_reply(

@@ -9,8 +9,12 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from nodeset.errors import NodeSetError
 from wayfare.fleet.errors import BudgetExceededError, CopyFailedError, CopyStartError
 from wayfare.fleet.member import Member, RunningCopy
+
+MAX_FAILED_STARTS = 2
+"""How often in a row a fresh copy may fail by itself before the run is given up."""
 
 
 class Readiness:
@@ -30,14 +34,19 @@ class Readiness:
             if tag not in self._readying and (nodeset, tag) != (but_first_of, first):
                 self._readying[tag] = asyncio.create_task(initialize(running))
 
-    async def wait_for(self, worker: int) -> None:
+    async def wait_for(self, worker: int, *, may_be_killed: bool = False) -> None:
         """Return when all copies that the worker calls are ready.
 
-        Raises CopyStartError, or the author's error.
+        `may_be_killed`: one that a signal ended meanwhile is left for `Fleet.replace`. Raises
+        CopyStartError, or the author's error.
         """
         for tag, running in self._copies.items():
             if worker in running.place.workers and tag in self._readying:
-                await asyncio.shield(self._readying[tag])
+                try:
+                    await asyncio.shield(self._readying[tag])
+                except CopyStartError as error:
+                    if not (may_be_killed and error.was_killed):
+                        raise
 
     async def wait_for_one(self) -> None:
         """Return when the first worker can begin. Raises as `wait_for`."""
@@ -75,6 +84,20 @@ async def ask_to_start(running: RunningCopy, op: str) -> dict[str, Any]:
     except BudgetExceededError as error:
         running.copy.kill()
         raise CopyStartError(describe_start(running.member, str(error))) from error
+
+
+def judge_failed_start(running: RunningCopy, error: CopyStartError | NodeSetError) -> Exception:
+    """Return what to raise when a fresh copy did not become ready in the place of a dead one.
+
+    Whoever was killed may be started again. A reason of its own is believed the second time: that
+    it had become ready before speaks for a passing one.
+    """
+    start = error if isinstance(error, CopyStartError) else None
+    if start is None or not start.was_killed:
+        running.failed_starts += 1
+    if running.failed_starts >= MAX_FAILED_STARTS:
+        return start or CopyStartError(describe_start(running.member, str(error)))
+    return CopyFailedError(str(error), start.death if start else None)
 
 
 def describe_start(member: Member, reason: str) -> str:
