@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import cast
 
 from nodeset.errors import AuthorError, NodeSetError
+from nodeset.text import tidy
 from wayfare.engine.errors import NodeFailure
 from wayfare.fleet.errors import CopyFailedError
 from wayfare.graph.calls import InfrastructureError
@@ -20,7 +21,7 @@ def describe_failure(failure: NodeFailure | NodeSetError) -> ErrorRecord:
     return ErrorRecord(
         kind=cast(ErrorKind, error.kind),
         type=error.type_name if isinstance(error, AuthorError) else type(error).__name__,
-        message=str(error),
+        message=tidy(str(error)),
         node=failure.path if isinstance(failure, NodeFailure) else "",
         turns=failure.turns if isinstance(failure, NodeFailure) else (),
         traceback=error.traceback_text if isinstance(error, AuthorError) else "",
@@ -33,7 +34,7 @@ def describe_fault(fault: InfrastructureError) -> ErrorRecord:
     return ErrorRecord(
         kind="infrastructure",
         type=type(fault).__name__,
-        message=str(fault),
+        message=tidy(str(fault)),
         exit_status=death.status if death else None,
         log_tail=death.log_tail if death else "",
     )

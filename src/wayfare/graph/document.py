@@ -20,6 +20,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
+from nodeset.text import is_encodable, tidy
 from wayfare.graph.fault import NO_VALUE, Fault, GraphError, suggest
 from wayfare.graph.migration import FORMAT, FORMAT_VERSION, Format, migrate
 
@@ -141,10 +142,30 @@ def read_graph(data: object, where: str = "graph", *, target: Format = FORMAT) -
     """
     if not isinstance(data, dict):
         raise GraphError([Fault("schema", where, "must be a JSON object", "See the schema.", data)])
+    _refuse_surrogates(data, where)
     data, notes = migrate(data, where, target)
     document = _validated(data, where)
     document._notes = tuple(notes)
     return document
+
+
+def _refuse_surrogates(data: dict[str, Any], where: str) -> None:
+    """Refuse text that JSON can write, as an escape, though UTF-8 can't. Raises GraphError."""
+    faults = []
+    pending: list[tuple[tuple[int | str, ...], object]] = [((), data)]
+    while pending:
+        location, value = pending.pop()
+        if isinstance(value, dict):
+            pending += [((*location, str(key)), item) for key, item in value.items()]
+            pending += [(location, key) for key in value]
+        elif isinstance(value, list):
+            pending += [((*location, index), item) for index, item in enumerate(value)]
+        elif isinstance(value, str) and not is_encodable(value):
+            place = tidy(describe_location(location)) or where
+            rule = "holds a lone surrogate, which no file or message can hold"
+            faults.append(Fault("text", place, rule, "Mend the text.", value))
+    if faults:
+        raise GraphError(sorted(faults, key=lambda fault: fault.place))
 
 
 def _validated(data: dict[str, Any], where: str) -> GraphDocument:

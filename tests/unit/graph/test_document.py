@@ -162,3 +162,14 @@ def test_overrides_keep_what_reading_found_wrong(draft):
 def test_a_step_budget_below_one_is_refused(budget):
     with pytest.raises(GraphError, match=rf"step_budget: .* or equal to 1 \(got {budget}\)"):
         read_graph({"version": 1, "nodes": [], "step_budget": budget})
+
+
+def test_text_that_no_file_can_hold_is_refused_with_every_place():
+    nodes = [{"id": "a\ud800", "type": "const", "config": {"value": {"\udfff": 1}}}]
+    with pytest.raises(GraphError) as caught:
+        read_graph({"version": 1, "nodes": nodes})
+    assert [fault.place for fault in caught.value.faults] == [
+        "nodes[0].config.value",
+        "nodes[0].id",
+    ]
+    assert str(caught.value).encode("utf-8")

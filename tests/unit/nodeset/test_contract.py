@@ -122,6 +122,20 @@ def test_repeated_episode_in_a_split_is_refused(tmp_path: Path) -> None:
         list_episodes(loaded, "val")  # type: ignore[arg-type]
 
 
+def test_an_id_that_no_message_can_hold_is_refused(tmp_path: Path) -> None:
+    loaded = load(tmp_path, GOOD.replace("Episode(str(i),", "Episode('\\ud800',"))
+    with pytest.raises(
+        ContractError, match=r"'env_line', split 'test', episode 0 has id='\\ud800'"
+    ):
+        list_episodes(loaded, "test")  # type: ignore[arg-type]
+
+
+def test_episodes_that_are_no_list_are_refused(tmp_path: Path) -> None:
+    loaded = load(tmp_path, GOOD.replace("return [Episode(", "[Episode("))
+    with pytest.raises(ContractError, match=r"get_episodes\('test'\) returned None; it must"):
+        list_episodes(loaded, "test")  # type: ignore[arg-type]
+
+
 def test_declarations_are_read_without_importing(tmp_path: Path) -> None:
     file = tmp_path / "old.py"
     file.write_text(

@@ -9,6 +9,8 @@ import traceback as traceback_module
 from types import TracebackType
 from typing import Any, Dict, Mapping, Optional, Type
 
+from nodeset.text import tidy
+
 
 class NodeSetError(Exception):
     """Base of every error that this package raises on purpose."""
@@ -59,10 +61,10 @@ class AuthorError(NodeSetError):
     kind = "author"
 
     def __init__(self, message: str, type_name: str = "", traceback_text: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.type_name = type_name or type(self).__name__
-        self.traceback_text = traceback_text
+        self.message = tidy(message)
+        super().__init__(self.message)
+        self.type_name = tidy(type_name or type(self).__name__)
+        self.traceback_text = tidy(traceback_text)
 
     @classmethod
     def wrap(cls, error: BaseException, where: str, *, skip_frames: int = 0) -> NodeSetError:
@@ -124,7 +126,7 @@ def to_payload(error: BaseException) -> Dict[str, Any]:
     return {
         "kind": kind or "nodeset",
         "type": type(error).__name__,
-        "message": str(error),
+        "message": tidy(str(error)),
         "traceback": "",
     }
 

@@ -9,7 +9,7 @@ import hashlib
 import platform
 import sys
 from dataclasses import asdict
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, Iterable, List, Optional
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from nodeset.contract import BaseCanvasNode, BaseController, Episode
 from nodeset.errors import AuthorError, ContractError
 from nodeset.loading import LoadedNodeSet
 from nodeset.ports import PortDef, accept
+from nodeset.text import is_encodable
 
 
 def build_manifest(loaded: LoadedNodeSet) -> Dict[str, Any]:
@@ -71,9 +72,15 @@ def list_episodes(loaded: LoadedNodeSet, split: str) -> List[Dict[str, Any]]:
     if split not in splits:
         raise ContractError(f"nodeset {name!r} has no split {split!r}; it has: {', '.join(splits)}")
     try:
-        episodes = list(loaded.nodeset.get_episodes(split))
+        listed: Any = loaded.nodeset.get_episodes(split)
+        episodes = list(listed) if isinstance(listed, Iterable) else None
     except Exception as error:
         raise AuthorError.wrap(error, f"{name}.get_episodes({split!r})", skip_frames=1) from error
+    if episodes is None:
+        raise ContractError(
+            f"{name}.get_episodes({split!r}) returned {listed!r}; it must return a list of "
+            f"nodeset.Episode."
+        )
     seen: Dict[Any, int] = {}
     rows = []
     for index, episode in enumerate(episodes):
@@ -95,6 +102,11 @@ def _describe_episode(episode: Any, where: str) -> Dict[str, Any]:
         value = getattr(episode, key)
         if not isinstance(value, str):
             raise ContractError(f"{where} has {key}={value!r}; it must be text.")
+        if not is_encodable(value):
+            raise ContractError(
+                f"{where} has {key}={value!r}; it must be text that UTF-8 can encode, without "
+                f"lone surrogates."
+            )
     budget: Any = episode.step_budget
     if budget is not None and (not isinstance(budget, int) or isinstance(budget, bool)):
         raise ContractError(f"{where} has step_budget={budget!r}; it must be a whole number.")
