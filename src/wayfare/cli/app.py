@@ -11,12 +11,14 @@ import typer
 from rich.console import Console
 
 from nodeset.errors import AuthorError, NodeSetError
+from nodeset.text import tidy
 from wayfare.cli import call as call_command
 from wayfare.cli import compare as compare_command
 from wayfare.cli import eval as eval_command
 from wayfare.cli import look, new
 from wayfare.cli import replay as replay_command
 from wayfare.cli.exit_status import ExitStatus
+from wayfare.cli.output import PRINTED_TEXT, OutputError, finish_output, prepare_streams
 from wayfare.evals.errors import RunFailedError, SetupError
 from wayfare.fleet.errors import FleetSetupError
 from wayfare.graph.fault import GraphError
@@ -43,9 +45,13 @@ app.command("compare")(compare_command.compare)
 
 def main() -> None:
     """Run the command that the command line names; ends the process with its status."""
+    prepare_streams()
     try:
-        app()
-    except RunFailedError as error:
+        try:
+            app()
+        finally:
+            finish_output()
+    except (RunFailedError, OutputError) as error:
         sys.exit(_report(error, ExitStatus.FAILED))
     except (GraphError, SetupError, FleetSetupError, StoreError, NodeSetError) as error:
         sys.exit(_report(error, ExitStatus.SETUP))
@@ -54,6 +60,6 @@ def main() -> None:
 def _report(error: Exception, status: ExitStatus) -> int:
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     if isinstance(error, AuthorError) and error.traceback_text:
-        console.print(error.traceback_text.rstrip())
-    console.print(f"wayfare: {error}")
+        console.print(tidy(error.traceback_text.rstrip(), PRINTED_TEXT))
+    console.print(f"wayfare: {tidy(str(error), PRINTED_TEXT)}")
     return int(status)

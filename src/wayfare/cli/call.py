@@ -19,6 +19,7 @@ from rich.console import Console
 from nodeset.context import EpisodeContext
 from nodeset.digest import hash64
 from nodeset.errors import AuthorError, NodeSetError
+from nodeset.text import tidy
 from wayfare.cli import option
 from wayfare.cli.exit_status import ExitStatus
 from wayfare.cli.line import (
@@ -29,6 +30,7 @@ from wayfare.cli.line import (
     bind_calls,
     read_line,
 )
+from wayfare.cli.output import PRINTED_TEXT, print_text
 from wayfare.cli.settings import Settings
 from wayfare.cli.transcript import (
     DoneCall,
@@ -245,9 +247,9 @@ def _resolve(value: Any, done: Sequence[DoneCall]) -> Any:
 
 def _print(transcript: Transcript, saved: Sequence[Path], as_json: bool) -> None:
     if as_json:
-        print(json.dumps(transcript_document(transcript), allow_nan=False))
+        print_text(json.dumps(transcript_document(transcript), allow_nan=False))
     elif text := render_transcript(transcript):
-        print(text)
+        print_text(text)
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     for path in saved:
         console.print(f"saved {path}")
@@ -255,7 +257,7 @@ def _print(transcript: Transcript, saved: Sequence[Path], as_json: bool) -> None
     if error is None:
         return
     if isinstance(error, AuthorError) and error.traceback_text:
-        console.print(error.traceback_text.rstrip())
-    console.print(f"wayfare: {error}")
+        console.print(tidy(error.traceback_text.rstrip(), PRINTED_TEXT))
+    console.print(f"wayfare: {tidy(str(error), PRINTED_TEXT)}")
     if transcript.wants_episode:
         console.print("No episode was begun; --episode K begins one first.")

@@ -5,16 +5,15 @@ Knows nothing of how they are compared.
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from wayfare.cli import option
 from wayfare.cli.comparison_view import render_comparison
 from wayfare.cli.exit_status import ExitStatus
+from wayfare.cli.output import print_json, print_table
 from wayfare.cli.settings import Settings
 from wayfare.evals.comparison import compare_runs, comparison_document
 from wayfare.store.run import RunReader
@@ -36,7 +35,7 @@ def compare(
     a, b = RunReader.open(run_a, root), RunReader.open(run_b, root)
     comparison = compare_runs(a, b, anyway=anyway)
     if as_json:
-        print(json.dumps(comparison_document(comparison), indent=2, allow_nan=False))
+        print_json(comparison_document(comparison))
     else:
-        Console().print(render_comparison(comparison))
+        print_table(render_comparison(comparison))
     raise typer.Exit(ExitStatus.DONE if comparison.equal else ExitStatus.DIFFERENT)

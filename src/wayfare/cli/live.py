@@ -15,12 +15,16 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from nodeset.text import tidy
 from wayfare.cli.progress import Clock, Lane, Progress
+from wayfare.fleet.errors import LAST_LINES
 from wayfare.store.records import OUTCOMES, EpisodeKey, EpisodeRecord, ErrorRecord, RunHeader
 
 REFRESHES_PER_SECOND = 4
 SECONDS_PER_LINE = 5.0
 MAX_LANES = 16
+MAX_MESSAGE = 400
+"""Characters of an error's message that its line shows; `wayfare show --json` has all of it."""
 
 
 class PlainLines:
@@ -167,11 +171,25 @@ def describe_progress(progress: Progress) -> str:
 
 def describe_error(key: EpisodeKey, error: ErrorRecord, *, will_repeat: bool = False) -> str:
     """Return one line that says what failed, where, and what follows from it."""
+    line = f"episode {key.text}: {describe_failure(error)}"
+    return f"{line.rstrip('.')}; it will be tried again" if will_repeat else line
+
+
+def describe_failure(error: ErrorRecord) -> str:
+    """Return one line that says what failed and where; of a dead copy, its last line too."""
     place = f" at {error.node}" if error.node else ""
     turns = f" (turn {', '.join(map(str, error.turns))})" if error.turns else ""
-    message = error.message.strip().partition("\n")[0]
-    end = "; it will be tried again" if will_repeat else ""
-    return f"episode {key.text}: {error.type}{place}{turns}: {message}{end}"
+    first, *rest = error.message.strip().splitlines() or [""]
+    if rest and first.endswith(LAST_LINES):
+        last = next(line for line in reversed(rest) if line.strip())
+        first = f"{first.removesuffix(LAST_LINES)}Its last line: {last.strip()}"
+    return f"{error.type}{place}{turns}: {_printable(first)}"
+
+
+def _printable(text: str) -> str:
+    """Return one line's text, not too long and without what would steer a terminal."""
+    short = tidy(text, MAX_MESSAGE)
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in short)
 
 
 def describe_count(count: int, noun: str) -> str:

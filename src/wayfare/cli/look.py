@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from wayfare.cli import option
 from wayfare.cli.exit_status import ExitStatus
 from wayfare.cli.nodeset_view import nodeset_document, render_nodeset, render_nodesets
-from wayfare.cli.render import render_episodes, render_runs, render_summary
+from wayfare.cli.output import print_json, print_table
+from wayfare.cli.render import render_episodes, render_errors, render_runs, render_summary
 from wayfare.cli.settings import Settings
 from wayfare.evals.report import list_episodes, show_document, summarise_run
 from wayfare.fleet.catalogue import NodeSetDescription, describe_nodesets
@@ -46,7 +46,7 @@ def nodesets(workspace: option.Workspace = None, as_json: option.Json = False) -
             }
         )
         return
-    Console().print(render_nodesets(descriptions, registry.graphs, registry.broken))
+    print_table(render_nodesets(descriptions, registry.graphs, registry.broken))
 
 
 def describe(
@@ -66,7 +66,7 @@ def describe(
     if as_json:
         _print_json(nodeset_document(description))
     else:
-        Console().print(render_nodeset(description))
+        print_table(render_nodeset(description))
     if description.manifest is None:
         raise typer.Exit(ExitStatus.SETUP)
 
@@ -75,7 +75,7 @@ def runs(out: option.Out = None, as_json: option.Json = False) -> None:
     """List runs, newest first."""
     entries = list_runs(out or Settings.read(os.environ).runs)
     if not as_json:
-        Console().print(render_runs(entries))
+        print_table(render_runs(entries))
         return
     _print_json(
         [
@@ -104,9 +104,8 @@ def show(
     if as_json:
         _print_json(show_document(summary, records))
         return
-    console = Console()
-    console.print(render_episodes(list_episodes(records)))
-    console.print(render_summary(summary))
+    rows = list_episodes(records)
+    print_table(render_episodes(rows), *render_errors(rows), render_summary(summary))
 
 
 async def _describe(
@@ -129,7 +128,7 @@ def _parse_setting(text: str) -> tuple[str, Any]:
 
 
 def _print_json(document: object) -> None:
-    print(json.dumps(document, indent=2, allow_nan=False, default=_as_text))
+    print_json(document, _as_text)
 
 
 def _as_text(value: object) -> str:

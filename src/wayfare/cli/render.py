@@ -5,13 +5,13 @@ Knows nothing of how the numbers were made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from wayfare.cli.live import describe_seconds
+from wayfare.cli.live import describe_count, describe_failure, describe_seconds
 from wayfare.evals.report import EpisodeRow
 from wayfare.store.listing import RunEntry
 from wayfare.store.records import Metric
@@ -25,6 +25,11 @@ from wayfare.store.summary import (
 
 NOTHING = "-"
 MAX_FAILED_VIDEOS = 5
+MAX_ERRORS = 20
+MAX_KEY_WIDTH = 32
+"""Columns of a part of an episode's key that others give way to."""
+_KEY_PARTS = ("scene", "id", "repeat")
+_WHOLE = ("digest", "run")
 
 
 def render_summary(summary: RunSummary) -> RenderableType:
@@ -33,7 +38,7 @@ def render_summary(summary: RunSummary) -> RenderableType:
     if summary.metrics:
         parts += [_metric_table(summary), Text()]
     parts.append(_nodeset_table(summary.nodesets))
-    workers = f"{summary.worker_count} worker{'' if summary.worker_count == 1 else 's'}"
+    workers = describe_count(summary.worker_count, "worker")
     lines = {
         "status": f"{summary.status}, {describe_seconds(summary.elapsed_s)}, {workers}",
         "episodes": describe_outcomes(summary.episodes),
@@ -43,13 +48,17 @@ def render_summary(summary: RunSummary) -> RenderableType:
     }
     if summary.recording.mode != "none":
         lines["recorded"] = describe_recording(summary.recording)
-    parts.append(_lines(lines))
+    parts += _lines(lines)
     return Group(*parts)
 
 
 def render_runs(entries: Iterable[RunEntry]) -> RenderableType:
-    """Return the table of `wayfare runs`."""
-    table = _table("run", "status", "graph", right=("workers", "episodes", "errors"))
+    """Return the table of `wayfare runs`; an id, which is there to be copied, is never folded."""
+    entries = list(entries)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    longest = max((len(entry.run_id) for entry in entries), default=0)
+    table.add_column("run", no_wrap=True, min_width=longest)
+    _add_columns(table, "status", "graph", right=("workers", "episodes", "errors"))
     for entry in entries:
         if entry.header is None:
             table.add_row(Text(entry.run_id), entry.status, Text(entry.problem), "", "", "")
@@ -67,13 +76,20 @@ def render_runs(entries: Iterable[RunEntry]) -> RenderableType:
 
 
 def render_episodes(rows: Iterable[EpisodeRow]) -> RenderableType:
-    """Return the table of episodes of `wayfare show`."""
+    """Return the table of episodes of `wayfare show`; above it what all their keys share."""
     rows = list(rows)
     names = sorted({name for row in rows for name in row.metrics})
-    table = _table("episode", "outcome", right=("attempts", "worker", "steps", "seconds", *names))
-    for row in rows:
+    keys = [_split_key(row) for row in rows]
+    heads = dict.fromkeys(head for head, _ in keys)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    shown = [part for part in _KEY_PARTS if part == "id" or any(key[part] for _, key in keys)]
+    for part in shown:
+        longest = max((len(key[part]) for _, key in keys), default=0)
+        table.add_column(part, overflow="fold", min_width=min(longest, MAX_KEY_WIDTH))
+    _add_columns(table, "outcome", right=("attempts", "worker", "steps", "seconds", *names))
+    for row, (_, key) in zip(rows, keys, strict=True):
         table.add_row(
-            Text(row.key),
+            *(Text(key[part]) for part in shown),
             row.outcome,
             str(row.attempts),
             str(row.worker),
@@ -81,7 +97,28 @@ def render_episodes(rows: Iterable[EpisodeRow]) -> RenderableType:
             f"{row.seconds:.2f}",
             *(_metric_cell(row.metrics.get(name)) for name in names),
         )
-    return table
+    return Group(*(Text(f"episodes of {head}") for head in heads), table, Text())
+
+
+def render_errors(rows: Iterable[EpisodeRow]) -> Iterator[RenderableType]:
+    """Yield a line for each of the first episodes that ended in `error`, and how many more did."""
+    failed = [row for row in rows if row.error is not None]
+    for row in failed[:MAX_ERRORS]:
+        key = _split_key(row)[1]
+        name = "/".join(part for part in key.values() if part)
+        if row.error is not None:
+            yield Text(f"episode {name}: {describe_failure(row.error)}")
+    if len(failed) > MAX_ERRORS:
+        yield Text(f"and {len(failed) - MAX_ERRORS} more, which --json lists")
+    if failed:
+        yield Text()
+
+
+def _split_key(row: EpisodeRow) -> tuple[str, dict[str, str]]:
+    """Return what the keys of a run share, and the rest by name; repeat 0 is not worth a word."""
+    head, _, _, repeat = row.key.rsplit("/", 3)
+    repeat = "" if repeat == "0" else repeat
+    return head, {"scene": row.scene_id, "id": row.episode_id, "repeat": repeat}
 
 
 def describe_outcomes(counts: EpisodeCounts) -> str:
@@ -110,7 +147,7 @@ def describe_recording(recording: RecordingReport) -> str:
     only = f" of {recording.only}" if recording.only else ""
     line = f"{recording.mode}{only}"
     if recording.videos:
-        line += f", {recording.videos} video{'' if recording.videos == 1 else 's'}"
+        line += f", {describe_count(recording.videos, 'video')}"
     if not recording.failed:
         return line
     shown = [
@@ -176,19 +213,31 @@ def _metric_cell(value: Metric | Mapping[str, str] | None) -> Text:
 
 def _table(*left: str, right: Iterable[str], last: str = "") -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for name in left:
-        table.add_column(name, overflow="fold")
-    for name in right:
-        table.add_column(name, justify="right")
+    _add_columns(table, *left, right=right)
     if last:
         table.add_column(last, overflow="fold")
     return table
 
 
-def _lines(lines: Mapping[str, str]) -> RenderableType:
-    table = Table.grid(padding=(0, 2))
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
+def _add_columns(table: Table, *left: str, right: Iterable[str]) -> None:
+    for name in left:
+        table.add_column(name, overflow="fold")
+    for name in right:
+        table.add_column(name, justify="right")
+
+
+def _lines(lines: Mapping[str, str]) -> Iterator[RenderableType]:
+    """Yield the lines, folded at words; what is there to be copied stays whole."""
+    yield Text()
+    width = max(len(name) for name in lines)
     for name, line in lines.items():
+        if name in _WHOLE:
+            yield Text.assemble(
+                (f"{name:<{width}}", "bold"), f"  {line}", overflow="ignore", no_wrap=True
+            )
+            continue
+        table = Table.grid(padding=(0, 2))
+        table.add_column(style="bold", no_wrap=True, min_width=width)
+        table.add_column(overflow="fold")
         table.add_row(name, Text(line))
-    return Group(Text(), table)
+        yield table

@@ -6,15 +6,14 @@ Knows nothing of how calls are recorded or sent.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from wayfare.cli import option
 from wayfare.cli.exit_status import ExitStatus
+from wayfare.cli.output import print_json, print_text
 from wayfare.cli.settings import Settings
 from wayfare.evals.replay import Replay, find_episode, replay
 from wayfare.fleet.local import LocalLauncher, LocalSettings
@@ -39,7 +38,7 @@ def replay_call(
     reader = RunReader.open(run, out or settings.runs)
     done = asyncio.run(_replay(reader, episode, settings, step=step, node=node))
     if as_json:
-        print(json.dumps(_document(reader, done), indent=2, allow_nan=False))
+        print_json(_document(reader, done))
     else:
         _print(done)
     if not done.is_same:
@@ -84,18 +83,17 @@ def _document(reader: RunReader, done: Replay) -> dict[str, Any]:
 
 
 def _print(done: Replay) -> None:
-    console = Console(markup=False, highlight=False, soft_wrap=True)
-    console.print(f"episode {done.key.text}; {done.sent_before} earlier calls were sent first.")
+    print_text(f"episode {done.key.text}; {done.sent_before} earlier calls were sent first.")
     for replayed in done.calls:
         turns = ", ".join(map(str, replayed.call.turns)) or "none"
-        console.print(f"{replayed.call.path} (turns: {turns})")
-        console.print(f"  recorded  {_hex(replayed.call.digest) or FAILED}")
-        console.print(f"  replayed  {_hex(replayed.digest) or FAILED}")
-        console.print(f"  same      {'yes' if replayed.is_same else 'no'}")
+        print_text(f"{replayed.call.path} (turns: {turns})")
+        print_text(f"  recorded  {_hex(replayed.call.digest) or FAILED}")
+        print_text(f"  replayed  {_hex(replayed.digest) or FAILED}")
+        print_text(f"  same      {'yes' if replayed.is_same else 'no'}")
         if replayed.error:
-            console.print(f"  error     {replayed.error}")
+            print_text(f"  error     {replayed.error}")
     if done.is_changed:
-        console.print(f"The files of nodeset {done.nodeset!r} have changed since the run.")
+        print_text(f"The files of nodeset {done.nodeset!r} have changed since the run.")
 
 
 def _hex(digest: bytes | None) -> str | None:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from wayfare.graph.calls import InfrastructureError
 
+LAST_LINES = "Its last lines:"
+
 
 @dataclass(frozen=True, slots=True)
 class CopyDeath:
@@ -24,7 +26,7 @@ class CopyDeath:
         if not self.log_tail:
             return text + " It printed nothing."
         indented = "\n".join("    " + line for line in self.log_tail.splitlines())
-        return f"{text} Its last lines:\n{indented}"
+        return f"{text} {LAST_LINES}\n{indented}"
 
 
 def describe_status(status: int) -> str:

@@ -1,11 +1,20 @@
 """What a person sees while a run goes on."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
-from wayfare.cli.live import LiveTable, PlainLines, describe_seconds, open_view
+from wayfare.cli.live import (
+    LiveTable,
+    PlainLines,
+    describe_error,
+    describe_failure,
+    describe_seconds,
+    open_view,
+)
+from wayfare.fleet.errors import CopyDeath
 from wayfare.store.records import (
     EpisodeKey,
     EpisodeRecord,
@@ -108,6 +117,22 @@ def test_an_attempt_that_will_be_repeated_says_so():
     view.episode_started(1, key(3), 1)
     view.attempt_failed(1, key(3), FAULT)
     assert output.getvalue().rstrip().endswith("bad [red]; it will be tried again")
+
+
+def test_a_dead_copy_is_told_with_its_last_line():
+    death = CopyDeath("env.2", 9, 1, "Traceback\nMemoryError: no memory\n\n")
+    fault = ErrorRecord(kind="infrastructure", type="Gone", message=death.describe())
+    assert describe_error(key(0), fault, will_repeat=True).endswith(
+        "copy 'env.2' (pid 9) ended with exit status 1. Its last line: MemoryError: no memory; "
+        "it will be tried again"
+    )
+
+
+def test_an_error_line_is_short_and_steers_no_terminal():
+    line = describe_failure(replace(FAULT, message="\x1b[31m" + "x" * 5_000_000))
+    assert len(line) < 600
+    assert "\\x1b[31mxxx" in line
+    assert "characters left out" in line
 
 
 def test_the_table_shows_each_workers_episode():

@@ -1,19 +1,22 @@
 """What a person sees when a run is over."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, Group
 
 from wayfare.cli.render import (
     describe_outcomes,
     format_number,
     render_episodes,
+    render_errors,
     render_runs,
     render_summary,
 )
 from wayfare.evals.report import EpisodeRow
 from wayfare.store.listing import RunEntry
+from wayfare.store.records import ErrorRecord
 from wayfare.store.summary import (
     CopyReport,
     EpisodeCounts,
@@ -24,9 +27,9 @@ from wayfare.store.summary import (
 )
 
 
-def text_of(renderable):
+def text_of(renderable, width=200):
     output = io.StringIO()
-    Console(file=output, width=200).print(renderable)
+    Console(file=output, width=width).print(renderable, crop=False)
     return output.getvalue()
 
 
@@ -100,19 +103,51 @@ def test_unreadable_runs_are_listed_with_the_reason():
     assert ["r2", "unreadable", "a", "newer", "one"] in words(render_runs([entry]))
 
 
+def row(number, scene="", repeat=0, **changes):
+    fields = {
+        "key": f"env@0/val/{scene}/{number}/{repeat}",
+        "episode_id": str(number),
+        "scene_id": scene,
+        "outcome": "completed",
+        "attempts": 1,
+        "worker": 0,
+        "steps": 9,
+        "seconds": 0.5,
+        "metrics": {},
+        "digest": "ab",
+        "error": None,
+    }
+    return EpisodeRow(**{**fields, **changes})
+
+
+def failed(number):
+    error = ErrorRecord(kind="author", type="ValueError", message="bad", node="act", turns=(2,))
+    return row(number, outcome="error", error=error)
+
+
 def test_an_episodes_row_shows_each_metric_as_what_it_is():
-    row = EpisodeRow(
-        key="env@0/val//1/0",
-        episode_id="1",
-        scene_id="",
-        outcome="completed",
-        attempts=1,
-        worker=0,
-        steps=9,
-        seconds=0.5,
-        metrics={"success": True, "length": 12, "spl": {"undefined": "unreachable"}},
-        digest="ab",
-        error=None,
-    )
-    cells = ["env@0/val//1/0", "completed", "1", "0", "9", "0.50", "12", "unreachable", "yes"]
-    assert cells in words(render_episodes([row]))
+    metrics = {"success": True, "length": 12, "spl": {"undefined": "unreachable"}}
+    cells = ["1", "completed", "1", "0", "9", "0.50", "12", "unreachable", "yes"]
+    assert cells in words(render_episodes([row(1, metrics=metrics)]))
+
+
+def test_what_all_keys_share_stands_once_above_the_table():
+    lines = words(render_episodes([row(1, "hall"), row(1, "hall", repeat=1)]))
+    assert lines[0] == ["episodes", "of", "env@0/val"]
+    assert lines[1][:4] == ["scene", "id", "repeat", "outcome"]
+    assert lines[2][:3] == ["hall", "1", "completed"]
+    assert lines[3][:4] == ["hall", "1", "1", "completed"]
+
+
+def test_each_error_has_a_line_and_many_are_counted():
+    lines = text_of(Group(*render_errors([row(0), *(failed(n) for n in range(23))]))).splitlines()
+    assert lines[0] == "episode 0: ValueError at act (turn 2): bad"
+    assert lines[20:22] == ["and 3 more, which --json lists", ""]
+
+
+def test_ids_stay_whole_where_the_terminal_is_too_narrow():
+    name = "20260102T030405Z-a_graph_with_a_name-ab12"
+    entry = RunEntry(run_id=name, folder=Path("r"), status="unreadable", problem="words " * 20)
+    assert name in text_of(render_runs([entry]), width=60)
+    assert "/runs/" + name in text_of(render_summary(replace(SUMMARY, out="/runs/" + name)), 30)
+    assert "a_long_episode_id" in text_of(render_episodes([row("a_long_episode_id")]), width=50)
