@@ -6,10 +6,9 @@ Knows nothing of how episodes run.
 from __future__ import annotations
 
 import asyncio
-import json
 import os
 from collections.abc import Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Annotated, Any
 
 import typer
@@ -17,11 +16,11 @@ from rich.console import Console
 
 from wayfare.cli import option
 from wayfare.cli.exit_status import ExitStatus, status_of
-from wayfare.cli.interrupt import handle_signals
+from wayfare.cli.interrupt import handle_signals, printing_to_stderr
 from wayfare.cli.live import open_view
+from wayfare.cli.output import print_json, print_table
 from wayfare.cli.render import describe_recording, render_summary
 from wayfare.cli.settings import Settings
-from wayfare.evals.drain import Drain
 from wayfare.evals.errors import RunInterruptedError, SelectionError
 from wayfare.evals.library import evaluate_async
 from wayfare.evals.report import eval_document
@@ -70,7 +69,8 @@ def evaluate(
             out=out or settings.runs,
             surroundings=around,
         )
-        summary = asyncio.run(_interruptible(run, around.drain, drain_seconds))
+        with printing_to_stderr() if in_process else nullcontext():
+            summary = asyncio.run(_interruptible(run, around, drain_seconds))
     raise typer.Exit(_finish(summary, as_json))
 
 
@@ -89,10 +89,10 @@ def _surround(settings: Settings, *, in_process: bool, workers: int) -> Iterator
 
 
 async def _interruptible(
-    run: Coroutine[Any, Any, Run], drain: Drain, drain_seconds: float | None
+    run: Coroutine[Any, Any, Run], around: Surroundings, drain_seconds: float | None
 ) -> RunSummary | None:
     """Return the run's summary; None if a signal ended it before it began."""
-    with handle_signals(drain.ask, drain_seconds):
+    with handle_signals(around.drain.ask, drain_seconds, is_in_process=around.in_process):
         try:
             return (await run).summary
         except RunInterruptedError:
@@ -106,7 +106,7 @@ def _finish(summary: RunSummary | None, as_json: bool) -> ExitStatus:
     if as_json:
         if summary.recording.failed:
             Console(stderr=True).print(describe_recording(summary.recording), markup=False)
-        print(json.dumps(eval_document(summary), indent=2, allow_nan=False))
+        print_json(eval_document(summary))
     else:
-        Console().print(render_summary(summary))
+        print_table(render_summary(summary))
     return status_of(summary)

@@ -43,7 +43,7 @@ class Drain:
         asked = asyncio.ensure_future(self._asked.wait())
         try:
             await asyncio.wait([task, asked], return_when=asyncio.FIRST_COMPLETED)
-            if not task.done():
+            if not task.done() or (asked.done() and task.exception()):
                 raise RunInterruptedError("the run was asked to end before it began")
             return task.result()
         finally:

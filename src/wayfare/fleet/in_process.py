@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 from nodeset import wire
-from nodeset.errors import AuthorError, NodeSetError
+from nodeset.errors import NodeSetError
 from nodeset.host import AutoServerApp
 from nodeset.loading import load_nodeset
 from wayfare.fleet.connection import PROTOCOL
@@ -25,7 +28,23 @@ from wayfare.fleet.launcher import Copy, CopySpec
 from wayfare.fleet.local import LocalLauncher
 
 HELLO_SECONDS = 30.0
-KILLED_STATUS = -9
+KILLED_STATUS = -int(signal.SIGKILL)
+CRASHED_STATUS = 1
+"""The exit status of a Python process that an exception ended."""
+INTERRUPTED_STATUS = -int(signal.SIGINT)
+
+
+class AuthorInterrupt(KeyboardInterrupt):
+    """Author code in this process is to end at once, since a person asked for it."""
+
+
+def is_author_running(frame: FrameType | None) -> bool:
+    """Return whether author code of a copy in this process runs in a frame or below it."""
+    while frame is not None:
+        if frame.f_code is InProcessCopy.run_author.__code__:
+            return True
+        frame = frame.f_back
+    return False
 
 
 class InProcessLauncher:
@@ -65,22 +84,37 @@ class InProcessCopy:
         self.exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         load = partial(load_nodeset, str(spec.file), spec.name, spec.config)
         self.app = AutoServerApp(load, name=spec.name, tag=spec.tag)
+        self._last_words = ""
 
     def death(self) -> CopyDeath | None:
         """Return how it ended, or None while it lives."""
         if not self.exited.done():
             return None
-        return CopyDeath(self.tag, self.pid, self.exited.result(), "")
+        return CopyDeath(self.tag, self.pid, self.exited.result(), self._last_words)
 
     def kill(self) -> None:
-        """End it; author code that runs can't be interrupted."""
+        """End it; author code that runs goes on."""
         self.end(KILLED_STATUS)
+
+    def run_author(self, work: Callable[[], None]) -> None:
+        """Do what runs author code; what would end a process of its own ends this copy.
+
+        Raises what the framework says of the author's code.
+        """
+        try:
+            work()
+        except NodeSetError:
+            raise
+        except AuthorInterrupt:
+            self._note_end(INTERRUPTED_STATUS)
+        except BaseException:  # noqa: BLE001  author code runs in there
+            self._note_end(CRASHED_STATUS, traceback.format_exc())
 
     def end(self, status: int) -> None:
         """Let go of the nodeset; nothing if that was done."""
         if not self.exited.done():
-            self.exited.set_result(status)
-            self.app.stop()
+            self._note_end(status)
+            self.run_author(self.app.stop)
 
     async def connect(self, worker: int) -> InProcessLink:
         """Open a link for a worker."""
@@ -88,9 +122,16 @@ class InProcessCopy:
         await link.request("hello", protocol=PROTOCOL, worker=worker, budget_seconds=HELLO_SECONDS)
         return link
 
+    def _note_end(self, status: int, last_words: str = "") -> None:
+        if not self.exited.done():
+            self._last_words = last_words
+            self.exited.set_result(status)
+
     async def explain_loss(self) -> CopyFailedError:
         """Return the error for a link that was given up."""
-        return CopyFailedError(f"copy {self.tag!r} has ended.", self.death())
+        death = self.death()
+        text = f"copy {self.tag!r} has ended." if death is None else death.describe()
+        return CopyFailedError(text, death)
 
 
 class InProcessLink(Exchange):
@@ -115,11 +156,9 @@ class InProcessLink(Exchange):
             for message in messages:
                 self._copy.app.submit(self._caller, message, self._take_reply)
             if any(message["op"] != "hello" for message in messages):
-                self._copy.app.run_pending()
+                self._copy.run_author(self._copy.app.run_pending)
         except NodeSetError as error:
             self._lose(error)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  author code runs in there
-            self._lose(AuthorError.wrap(error, f"loading {self._copy.tag}"))
         if any(message["op"] == "shutdown" for message in messages):
             self._copy.end(0)
 
