@@ -18,6 +18,7 @@ from pathlib import Path
 
 from wayfare.fleet.errors import InterpreterError
 
+OLDEST_PYTHON = (3, 8)
 REQUIRED_PACKAGES = ("numpy", "msgpack", "xxhash")
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
@@ -93,6 +94,11 @@ async def _locate(python: str, search: InterpreterSearch) -> Path:
     if python.startswith("conda:"):
         return _find_conda(python.removeprefix("conda:"), search)
     if _VERSION.fullmatch(python):
+        if tuple(map(int, python.split("."))) < OLDEST_PYTHON:
+            raise InterpreterError(
+                f"deployment.python is {python!r}; `nodeset` needs Python "
+                f"{'.'.join(map(str, OLDEST_PYTHON))} or later."
+            )
         found = await _find_version(python, search) or await _ask_uv(python, search)
         if found is None:
             raise InterpreterError(

@@ -25,7 +25,14 @@ from wayfare.graph.fault import NO_VALUE, Fault, GraphError, suggest
 from wayfare.graph.migration import FORMAT, FORMAT_VERSION, Format, migrate
 
 __all__ = ["FORMAT_VERSION", "EdgeSpec", "GraphDocument", "NodeSpec", "NodesetSpec"]
-__all__ += ["load_graph", "parse_graph", "read_graph"]
+__all__ += ["describe_rule", "load_graph", "parse_graph", "read_graph"]
+
+_RULES = {
+    "tuple_type": "must be a list of names",
+    "list_type": "must be a list",
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+}
 
 
 class _Strict(BaseModel):
@@ -192,9 +199,17 @@ def _fault_of(detail: ErrorDetails, where: str) -> Fault:
         remedy = suggest(key, _known_keys(location))
         return Fault("unknown-key", place, f"key {key!r} is not known", remedy)
     missing = detail["type"] == "missing"
-    rule = "is missing" if missing else detail["msg"][0].lower() + detail["msg"][1:]
+    rule = "is missing" if missing else describe_rule(detail)
     value = NO_VALUE if missing else detail["input"]
     return Fault("schema", place, rule, "See the graph schema.", value)
+
+
+def describe_rule(detail: ErrorDetails) -> str:
+    """Return what a value must be, in the words of JSON."""
+    if detail["type"] in _RULES:
+        return _RULES[detail["type"]]
+    text = detail["msg"].removeprefix("Value error, ")
+    return text[0].lower() + text[1:]
 
 
 def _known_keys(location: tuple[int | str, ...]) -> list[str]:

@@ -22,7 +22,7 @@ from wayfare.graph.builtin import (
     Signature,
     signature_of,
 )
-from wayfare.graph.document import NodeSpec
+from wayfare.graph.document import NodeSpec, describe_rule
 from wayfare.graph.fault import Fault, suggest
 from wayfare.graph.flatten import MAP, RELAY_IN, RELAY_OUT, SUBGRAPH, FlatNode, Home
 from wayfare.graph.tooltype import SEPARATOR, split_type
@@ -70,9 +70,7 @@ def _config_faults(
             rule = f"built-in {node.type!r} must have it"
             yield Fault("config", place, rule, f"Add {key!r} to the node's config.")
         else:
-            text = detail["msg"].removeprefix("Value error, ")
-            rule = text[0].lower() + text[1:]
-            yield Fault("config", place, rule, "Mend the value.", detail["input"])
+            yield Fault("config", place, describe_rule(detail), "Mend the value.", detail["input"])
 
 
 def _resolve_tool(

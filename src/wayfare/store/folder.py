@@ -13,6 +13,7 @@ import re
 import secrets
 import socket
 import tempfile
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,6 +55,21 @@ def make_folder(root: Path, header: RunHeader) -> tuple[Path, str]:
             (root / run_id).mkdir()
             return root / run_id, run_id
     raise StorageWriteError(f"{root}: {_NAME_TRIES} names for a new run folder were taken.", None)
+
+
+@contextlib.contextmanager
+def naming_refusals(folder: Path) -> Iterator[None]:
+    """Raise StorageWriteError, with what to do, where the file system refuses a run folder."""
+    try:
+        yield
+    except OSError as error:
+        is_file = isinstance(error, FileExistsError | NotADirectoryError)
+        reason = "it is no folder" if is_file else error.strerror or str(error)
+        raise StorageWriteError(
+            f"{folder}: a run can't be opened there: {reason}. Name a folder that can be written "
+            f"with --out or WAYFARE_RUNS.",
+            error.errno,
+        ) from error
 
 
 def find_folder(run: str | Path, root: Path) -> Path:

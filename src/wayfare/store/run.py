@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
@@ -22,6 +22,7 @@ from wayfare.store.folder import (
     find_folder,
     is_locked,
     make_folder,
+    naming_refusals,
     read_header,
     read_summary,
     write_header,
@@ -91,7 +92,7 @@ class RunWriter:
         """
         if len({planned.key for planned in header.episodes}) != len(header.episodes):
             raise ValueError(f"the episodes of graph {header.graph_name!r} are not all different.")
-        with _naming_refusals(root), ExitStack() as files:
+        with naming_refusals(root), ExitStack() as files:
             folder, run_id = make_folder(root, header)
             files.callback(RunLock.acquire(folder).release)
             writer = cls(folder, replace(header, run_id=run_id), files)
@@ -106,7 +107,7 @@ class RunWriter:
         Raises RunLockedError while someone else writes it. The summary of the part that is there
         goes, since it would soon be wrong.
         """
-        with _naming_refusals(folder), ExitStack() as files:
+        with naming_refusals(folder), ExitStack() as files:
             files.callback(RunLock.acquire(folder).release)
             writer = cls(folder, read_header(folder), files)
             (folder / SUMMARY_FILE).unlink(missing_ok=True)
@@ -216,16 +217,6 @@ class RunWriter:
 
 def _state_of(record: EpisodeRecord) -> int:
     return 1 + OUTCOMES.index(record.outcome)
-
-
-@contextmanager
-def _naming_refusals(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StorageWriteError(
-            f"{folder}: a run can't be opened: {error}.", error.errno
-        ) from error
 
 
 class RunReader:

@@ -53,6 +53,12 @@ async def test_a_version_that_is_nowhere_says_where_it_was_looked_for():
         await find_interpreter("3.8", InterpreterSearch())
 
 
+@pytest.mark.parametrize("version", ["2.7", "3.7.17"])
+async def test_a_version_that_is_too_old_is_said_to_be(version):
+    with pytest.raises(InterpreterError, match=rf"is '{version}'; `nodeset` needs Python 3\.8 or"):
+        await find_interpreter(version, InterpreterSearch())
+
+
 async def test_a_missing_package_is_named_with_the_command_that_brings_it(tmp_path):
     python = write_python(tmp_path / "python", "3.8.18", missing='["xxhash"]')
     with pytest.raises(InterpreterError, match=r"lacks 'xxhash'.*-m pip install xxhash"):

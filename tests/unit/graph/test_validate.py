@@ -95,6 +95,7 @@ def test_a_built_in_that_needs_config(empty):
     ("name", "config", "message"),
     [
         ("length", {"portName": 3}, "nodes[4] 'length' config.portName: input should be"),
+        ("loop", {"ports": 3}, "config.ports: must be a list of names (got 3). Mend the value."),
         ("loop", {"ports": ["memory", "memory"]}, "port 'memory' stands twice"),
         ("loop", {"ports": ["step", "memory"]}, "port names after, step, stop are taken"),
         ("loop", {"ports": ["a.b", "memory"]}, "must not be empty or contain '/' or '.'"),

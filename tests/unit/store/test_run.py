@@ -239,6 +239,13 @@ def test_a_damaged_header_names_its_file(tmp_path):
         RunReader.open(writer.folder, tmp_path)
 
 
+def test_a_root_that_is_no_folder_says_how_to_name_another(tmp_path):
+    (tmp_path / "file").touch()
+    for root in (tmp_path / "file", tmp_path / "file" / "below"):
+        with pytest.raises(StorageWriteError, match=r"it is no folder\. .* --out or WAYFARE_RUNS"):
+            RunWriter.create(root, header())
+
+
 def test_a_list_with_an_episode_twice_is_refused(tmp_path):
     planned = PlannedEpisode(key=key(0), index=0)
     with pytest.raises(ValueError, match="not all different"):

@@ -161,7 +161,7 @@ def test_a_document_that_no_builder_would_let_through_is_refused():
         to_code(dangling)
 
 
-TEXT = st.text(alphabet="ab_9 é'\"\\\n\ud800\U0001f600", max_size=3)
+TEXT = st.text(alphabet="ab_9 é'\"\\\n\U0001f600", max_size=3)
 NAME = TEXT.filter(bool)
 LEAF = (
     st.none() | st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.floats(allow_nan=False) | TEXT
