@@ -86,12 +86,11 @@ def test_author_code_runs_on_the_main_thread_with_the_callers_episode(host, open
     first, second = open_clients(2)
     assert first.call("where", {}) == {"thread": "MainThread", "episode": "0"}
     assert second.call("where", {}) == {"thread": "MainThread", "episode": "1"}
-    second.request("begin_episode")
     reply = first.request("controller", verb="field", name="split", value="test")
     assert reply["result"] == {"split": "test", "thread": "MainThread"}
     first.request("shutdown")
     output, _ = host.processes[0].communicate(timeout=DEADLINE_SECONDS)
-    assert output.splitlines() == ["begin 1 MainThread", "shutdown MainThread"]
+    assert output.splitlines() == ["shutdown MainThread"]
     assert host.processes[0].returncode == 0
 
 

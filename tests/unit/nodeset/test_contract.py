@@ -70,6 +70,13 @@ BROKEN = [
     ('parallelism = "shared"', 'parallelism = "sharded"', "parallelism='sharded'"),
     ('parallelism = "shared"', 'parallelism = "sha" + "red"', "must be a literal"),
     ('parallelism = "shared"', "if True:\n        parallelism = 'shared'", "inside a block"),
+    ("self.length =", "self.parallelism = 'replicated'; self.length =", "on the instance"),
+    ("self.length =", "self.name = 'other'; self.length =", "on the instance"),
+    (
+        "def get_episodes",
+        "def begin_episode(self, e): ...\n    def get_episodes",
+        "is shared and de",
+    ),
     ('name = "env_line"\n', "\n", "has no name"),
     ('name = "env_line"\n', 'name = "env line"\n', "name='env line'"),
     ("[Step()]", "[Step(), Step()]", "repeats node_type 'env_line__step'"),

@@ -7,12 +7,39 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterable, Mapping, NoReturn, Optional, Sequence
 
-from nodeset.contract import FIELD_KINDS, Action, BaseCanvasNode, BaseController, Field
+from nodeset.contract import (
+    FIELD_KINDS,
+    Action,
+    BaseCanvasNode,
+    BaseController,
+    BaseNodeSet,
+    Field,
+)
 from nodeset.errors import ContractError, PortError
 from nodeset.ports import PortDef, accept, parse_wire_type
+from nodeset.source import Declaration
 
 RESERVED_INPUT = "after"
 """The ordering-only input that every node has in a graph."""
+
+
+def check_mode(nodeset: BaseNodeSet, declaration: Declaration, place: str) -> None:
+    """Refuse a nodeset that says or does something else than its declared parallelism means."""
+    at = f"{place}, class {type(nodeset).__name__},"
+    for key in ("name", "parallelism"):
+        declared, actual = getattr(declaration, key), getattr(nodeset, key)
+        if declared != actual:
+            rule = "it is read from the class body before anything runs: declare it there"
+            _refuse(at, f"declares {key}={declared!r} but sets {actual!r} on the instance; {rule}")
+    if declaration.parallelism != "shared":
+        return
+    if getattr(type(nodeset), "begin_episode", None) is not BaseNodeSet.begin_episode:
+        _refuse(
+            at,
+            "is shared and defines begin_episode, which is called on replicated nodesets only; "
+            'declare parallelism = "replicated", or keep no state (a tool reads ctx.episode) and '
+            "drop begin_episode",
+        )
 
 
 def check_tools(tools: Any, name: str, place: str) -> Dict[str, BaseCanvasNode]:

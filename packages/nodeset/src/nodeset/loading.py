@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, List, Mapping, NoReturn, Optional, Type
 
-from nodeset.checking import check_controller, check_metadata, check_tools
+from nodeset.checking import check_controller, check_metadata, check_mode, check_tools
 from nodeset.contract import BaseCanvasNode, BaseController, BaseNodeSet
 from nodeset.errors import AuthorError, ContractError
 from nodeset.source import Declaration, module_file, read_declarations
@@ -58,6 +58,7 @@ def load_nodeset(
     cls = _find_class(module, declaration)
     nodeset = _construct(cls, declaration, config or {})
     place = f"nodeset {declaration.name!r} ({declaration.path}:{declaration.line})"
+    check_mode(nodeset, declaration, place)
     tools = check_tools(_author(nodeset.get_tools, place), declaration.name, place)
     metadata = _author(nodeset.get_eval_metadata, place)
     check_metadata(metadata, place)
@@ -123,8 +124,10 @@ def _import_as(module_name: str, folder: Path) -> ModuleType:
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except BaseException as error:
         del sys.modules[module_name]
+        if not isinstance(error, Exception):
+            raise
         raise AuthorError.wrap(error, f"importing {file}", skip_frames=3) from error
     return module
 

@@ -90,8 +90,5 @@ class LineNodeSet(BaseNodeSet):
     def get_tools(self):
         return [Scale(), Slow(), Where(), Sleep(), Ask(), Big()]
 
-    def begin_episode(self, episode):
-        print("begin", episode.id, threading.current_thread().name, flush=True)
-
     def shutdown(self):
         print("shutdown", threading.current_thread().name, flush=True)
