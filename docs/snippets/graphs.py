@@ -8,7 +8,7 @@ WORKSPACES = [Path(__file__).parents[2] / "examples"]
 
 
 def carried():
-    # --8<-- [start:carried]
+    # start of carried
     graph = wayfare.Graph(environment="env_corridor_pure")
     index = graph.episode().episode_index
     with graph.loop("turn", ports=["state", "done"]) as turn:
@@ -24,12 +24,12 @@ def carried():
         turn.stop(moved.done)
     graph.output("success", turn.final.done)
     graph.output("turns", turn.final_step)
-    # --8<-- [end:carried]
+    # end of carried
     return graph
 
 
 def branched():
-    # --8<-- [start:branch]
+    # start of branch
     graph = wayfare.Graph(environment="env_corridor")
     roll = graph.add("hello__roll")
     lucky = graph.switch(graph.const(1.0), roll.six)
@@ -40,12 +40,12 @@ def branched():
         turn.stop(moved.done)
     graph.output("bonus", graph.merge(yes=lucky.true, no=graph.switch(0.0, roll.six).false))
     graph.output("only_when_lucky", lucky.true)
-    # --8<-- [end:branch]
+    # end of branch
     return graph
 
 
 def collected():
-    # --8<-- [start:collect]
+    # start of collect
     graph = wayfare.Graph(environment="env_corridor_pure")
     index = graph.episode().episode_index
     with graph.loop("turn", ports=["state"]) as turn:
@@ -59,12 +59,12 @@ def collected():
         turn.stop(moved.done)
     score = graph.add("score_walk__score", episode_index=index, states=states)
     graph.output("metrics", score.metrics)
-    # --8<-- [end:collect]
+    # end of collect
     return graph
 
 
 def nested():
-    # --8<-- [start:subgraph]
+    # start of subgraph
     ahead = wayfare.Graph()
     index = ahead.input("episode_index", "INT")
     with ahead.loop(max_turns=16, state=ahead.input("state", "JSON")) as imagined:
@@ -79,12 +79,12 @@ def nested():
     start = graph.add("env_corridor_pure__observe", episode_index=index)
     foreseen = graph.subgraph(ahead, episode_index=index, state=start.state)
     graph.output("goal_is_left", foreseen.missed)
-    # --8<-- [end:subgraph]
+    # end of subgraph
     return graph
 
 
 def mapped():
-    # --8<-- [start:map]
+    # start of map
     score = wayfare.Graph()
     judged = score.add("policy_red__score", view=score.input("item", "IMAGE"))
     score.output("score", judged.score)
@@ -95,12 +95,12 @@ def mapped():
     scores = graph.map(score, items=seen.views)
     chosen = graph.add("env_panorama__choose", episode_index=index, scores=scores.score)
     graph.output("metrics", chosen.metrics)
-    # --8<-- [end:map]
+    # end of map
     return graph
 
 
 def aliased():
-    # --8<-- [start:alias]
+    # start of alias
     graph = wayfare.Graph(environment="env_corridor")
     graph.nodeset("left_odometer", use="Odometer")
     graph.nodeset("right_odometer", use="Odometer")
@@ -114,7 +114,7 @@ def aliased():
         turn.stop(moved.done)
     graph.output("left", turn.final.left)
     graph.output("right", turn.final.right)
-    # --8<-- [end:alias]
+    # end of alias
     return graph
 
 

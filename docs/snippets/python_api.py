@@ -8,7 +8,7 @@ import wayfare
 WORKSPACES = [Path(__file__).parents[2] / "examples"]
 FOLDER = Path(tempfile.mkdtemp())
 
-# --8<-- [start:build]
+# start of build
 manifests = wayfare.read_manifests(["env_corridor", "policy_corridor"], workspaces=WORKSPACES)
 graph = wayfare.Graph("walker", environment="env_corridor", manifests=manifests)
 with graph.loop("turn") as turn:
@@ -19,25 +19,25 @@ with graph.loop("turn") as turn:
 result = graph.add("env_corridor__evaluate", "evaluate", after=turn.final_step)
 graph.output("metrics", result.metrics)
 graph.validate()
-# --8<-- [end:build]
+# end of build
 
 try:
-    # --8<-- [start:typo]
+    # start of typo
     graph.add("policy_corridor__act", view=seen.viev)
-    # --8<-- [end:typo]
+    # end of typo
 except (wayfare.GraphError, AttributeError) as error:
     print(error)
 else:
     raise AssertionError("the mistake was not found")
 
-# --8<-- [start:file]
+# start of file
 graph.save(FOLDER / "walker.json")
 again = wayfare.Graph.load(FOLDER / "walker.json")
 assert again.document == graph.document
 print(again.to_code())
-# --8<-- [end:file]
+# end of file
 
-# --8<-- [start:evaluate]
+# start of evaluate
 run = wayfare.evaluate(
     graph,
     workers=2,
@@ -49,13 +49,13 @@ run = wayfare.evaluate(
 print(run.id, run.status, run.digest)
 for name, metric in run.metrics.items():
     print(name, metric.n, metric.mean, metric.ci_low, metric.ci_high, metric.undefined)
-# --8<-- [end:evaluate]
+# end of evaluate
 
-# --8<-- [start:run]
+# start of run
 run = wayfare.Run.open(run.folder)
 for episode in run.episodes:
     print(episode.key, episode.outcome, episode.steps, episode.metrics)
 for firing in run.trajectory(run.episodes[0]):
     print(firing.path, firing.turns, firing.digest.hex())
-# --8<-- [end:run]
+# end of run
 assert run.status == "done"

@@ -18,14 +18,13 @@ import wayfare
 from nodeset import metrics
 from nodeset.host.status import ExitStatus as HostStatus
 from nodeset.ports import WIRE_TYPES
+from scripts.include import BLOCK, include
 from wayfare.cli.app import app
 from wayfare.cli.exit_status import ExitStatus
 from wayfare.evals.run import Episodes
 from wayfare.graph.builtin import CONFIGS
 from wayfare.graph.document import GraphDocument
 from wayfare.graph.flatten import MAP, SUBGRAPH
-
-SNIPPET_SOURCES = ("examples/", "docs/snippets/")
 
 
 def list_commands(group, prefix=""):
@@ -158,11 +157,20 @@ def test_the_python_api_is_documented(read_page):
     assert set(arguments) - names == set(), "add to docs/python.md, evaluate"
 
 
-def test_code_on_the_pages_comes_from_files_that_tests_run(repo_root):
+def test_code_on_the_pages_is_that_of_files_which_tests_run(repo_root):
     for path in (repo_root / "docs").rglob("*.md"):
         text = path.read_text()
-        for source in re.findall(r'^--8<-- "([^":]+)', text, re.MULTILINE):
-            assert source.startswith(SNIPPET_SOURCES), f"{path.name}: {source}"
-            assert (repo_root / source).is_file(), f"{path.name}: {source}"
-        typed = re.findall(r"^```(?:python|json)\n(?!--8<-- )(.*)", text, re.MULTILINE)
-        assert typed == [], f"{path.name}: move this into examples/ or docs/snippets/"
+        assert include(text, repo_root) == text, f"{path.name}: run python scripts/include.py"
+        unmarked = re.findall(r"^```(?:python|json)\b.*\n(.*)", BLOCK.sub("", text), re.MULTILINE)
+        assert unmarked == [], f"{path.name}: move this into examples/ or docs/snippets/"
+
+
+def test_a_marked_block_is_written_from_the_section_that_it_names(tmp_path):
+    source = tmp_path / "examples" / "two.py"
+    source.parent.mkdir()
+    source.write_text("def f():\n    # start of b\n    x = 1\n    # end of b\n")
+    page = "Text\n\n<!-- from: examples/two.py:b -->\n```python\nold\n```\n"
+
+    assert include(page, tmp_path) == page.replace("old", "x = 1")
+    with pytest.raises(ValueError, match="has no lines '# start of c'"):
+        include(page.replace(":b", ":c"), tmp_path)
