@@ -16,8 +16,6 @@ ROOT = Path(__file__).resolve().parent.parent
 SOURCES = ("examples/", "docs/snippets/")
 LANGUAGES = {".py": "python", ".json": "json"}
 BLOCK = re.compile(r"(?ms)^<!-- from: (?P<source>\S+) -->\n```\w+[^\n]*\n.*?^```$")
-    r"^<!-- from: (?P<source>\S+) -->\n```\w+[^\n]*\n.*?^```$", re.MULTILINE | re.DOTALL
-)
 
 
 def include(page: str, root: Path) -> str:
