@@ -74,8 +74,9 @@ class Edge:
 class Sketch:
     """The resolved graph and what could not be resolved.
 
-    `claimed` holds the input ports that broken edges mean to wire and `touched` the nodes that
-    they name, so that one mistake does not show up as two faults. `faults` include those of maps.
+    `claimed` holds the input ports that broken edges mean to wire, `touched` the nodes that they
+    name and `cut_off` those that they lead to, so that one mistake does not show up as two faults.
+    `faults` include those of maps.
     """
 
     nodes: tuple[Node, ...]
@@ -83,12 +84,29 @@ class Sketch:
     faults: tuple[Fault, ...]
     claimed: frozenset[tuple[int, str]] = frozenset()
     touched: frozenset[int] = frozenset()
+    cut_off: frozenset[int] = frozenset()
 
     def edges_into(self) -> list[list[Edge]]:
         incoming: list[list[Edge]] = [[] for _ in self.nodes]
         for edge in self.edges:
             incoming[edge.target].append(edge)
         return incoming
+
+    def find_unsure(self) -> frozenset[int]:
+        """Return the nodes to which a broken edge may lead: what loops they stand in is not known.
+
+        An edge is broken too if it leads out of a subgraph whose graph is not known.
+        """
+        followers: dict[int, list[int]] = {}
+        for edge in self.edges:
+            followers.setdefault(edge.source, []).append(edge.target)
+        unsure = set(self.cut_off)
+        waiting = list(self.cut_off)
+        while waiting:
+            new = [index for index in followers.get(waiting.pop(), ()) if index not in unsure]
+            unsure.update(new)
+            waiting.extend(new)
+        return frozenset(unsure)
 
     @property
     def nodesets(self) -> frozenset[str]:

@@ -61,7 +61,7 @@ def find_scopes(sketch: Sketch) -> Scopes | list[Fault]:
     membership.settle()
     crossing = membership.crossings()
     if crossing:
-        return [*pairing, *crossing]
+        return pairing if membership.is_unsure() else [*pairing, *crossing]
     return membership.scopes(pairing)
 
 
@@ -220,6 +220,11 @@ class _Membership:
                 remedy = "Take values out of a loop by final_* or collect only."
                 return [Fault("loop", self.sketch.nodes[index].place, rule, remedy)]
         return []
+
+    def is_unsure(self) -> bool:
+        """Say whether a broken edge may be what puts one loop into another."""
+        unsure = self.sketch.find_unsure()
+        return any(unsure.intersection((loop.entry, loop.exit)) for loop in self.loops)
 
     def scopes(self, faults: list[Fault]) -> Scopes:
         parent = {entry: self.innermost(around) for entry, around in self.around.items()}

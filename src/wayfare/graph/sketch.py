@@ -65,7 +65,9 @@ def _draw(flat: Flat, manifests: Mapping[str, Manifest] | None) -> Sketch:
     claimed = frozenset(claim for spec in broken for claim in _claims(spec, by_id))
     ends = {name for spec in broken for name in (spec.source, spec.target)}
     touched = frozenset(by_id[name].index for name in ends if name in by_id)
-    return Sketch(tuple(nodes), tuple(edges), tuple(faults), claimed, touched)
+    targets = (spec.target for spec in broken)
+    cut_off = frozenset(by_id[name].index for name in targets if name in by_id)
+    return Sketch(tuple(nodes), tuple(edges), tuple(faults), claimed, touched, cut_off)
 
 
 def _draw_map(

@@ -201,6 +201,7 @@ def _name_faults(sketch: Sketch) -> Iterable[Fault]:
 
 
 def _placement_faults(sketch: Sketch, scopes: Scopes) -> Iterable[Fault]:
+    unsure = sketch.find_unsure()
     for node in sketch.nodes:
         scope = scopes.scope_of[node.index]
         loop = sketch.nodes[scope].path if scope != ROOT else ""
@@ -208,7 +209,8 @@ def _placement_faults(sketch: Sketch, scopes: Scopes) -> Iterable[Fault]:
             rule = f"graphOut {node.path!r} stands inside loop {loop!r}"
             remedy = "Wire it to a final_* port of the loop's iterOut, or to a collect."
             yield Fault("loop-escape", node.place, rule, remedy)
-        if node.type == "collect" and not loop and node.index in _touched(sketch):
+        is_stray = node.index in _touched(sketch) and node.index not in unsure
+        if node.type == "collect" and not loop and is_stray:
             rule = f"collect {node.path!r} stands outside loops: nothing in a loop leads to it"
             yield Fault("loop", node.place, rule, "Wire it to a value that is made in a loop.")
 

@@ -146,6 +146,25 @@ def test_a_name_that_was_not_embedded(draft):
     assert "or the name of one; graph 'walker' is not known here" in draft.only_fault()
 
 
+def test_what_depends_on_a_subgraph_that_is_not_known_is_no_further_fault(draft):
+    with_subgraph(draft, "walker", "loop.step -> sub.turn")
+    draft.node("all", "collect").node("use", "policy__act").edge("loop.step -> use.turn")
+    draft.edge("sub.action -> all.value", "all.values -> use.memory")
+
+    assert "graph 'walker' is not known here" in draft.only_fault()
+
+
+def test_loops_that_a_subgraph_which_is_not_known_may_nest_do_not_cross(draft):
+    with_subgraph(draft, "walker", "loop.step -> sub.turn")
+    draft.node("in", "iterIn", ports=["x"]).node("out", "iterOut", loop="in", ports=["x"])
+    draft.config("out", loop="in", ports=["x"], max_turns=2)
+    draft.node("look", "env__stamp").node("both", "policy__act")
+    draft.edge("sub.action -> in.init_x", "in.step -> look.turn", "in.x -> out.x")
+    draft.edge("in.step -> both.turn", "act.memory -> both.memory", "step2.done -> out.stop")
+
+    assert "graph 'walker' is not known here" in draft.only_fault()
+
+
 def test_a_subgraph_with_the_id_of_another_node(draft, inner):
     with_subgraph(draft, inner, "loop.step -> sub.turn").node("sub", "env__step")
     text = str(draft.faults()[0])
