@@ -157,7 +157,11 @@ def _construct(
     unknown = sorted(set(config) - set(default_config))
     if unknown:
         known = ", ".join(sorted(default_config)) or "none"
-        _refuse(place, f"has no configuration {unknown[0]!r}; its keys are: {known}")
+        _refuse(
+            place,
+            f"has no configuration {unknown[0]!r}; its keys are: {known}. A tool's own "
+            f"configuration is set at its node (nodes.ID.KEY)",
+        )
     nodeset = cls.__new__(cls)
     nodeset.config = {**default_config, **config}
     initialize: Any = cls.__init__
