@@ -5,8 +5,16 @@ from __future__ import annotations
 import signal
 from dataclasses import dataclass
 
+from nodeset.host import ExitStatus
 from wayfare.graph.calls import InfrastructureError
 
+HOST_PREFIX = "nodeset host: "
+"""What the host of a copy begins its own lines with."""
+_REFUSALS = (
+    ExitStatus.CONTRACT_REFUSED,
+    ExitStatus.IMPORT_FAILED,
+    ExitStatus.INITIALIZE_FAILED,
+)
 LAST_LINES = "Its last lines:"
 
 
@@ -20,13 +28,30 @@ class CopyDeath:
     """Exit status; below 0: minus the number of the signal that ended it."""
     log_tail: str
 
+    @property
+    def refusal(self) -> str:
+        """Return what the host said when the author's file, class or `initialize` was at fault.
+
+        What was printed before stands below, but where the class breaks the contract: it may say
+        what was missing.
+        """
+        if self.status not in _REFUSALS:
+            return ""
+        before, _, said = self.log_tail.rpartition(HOST_PREFIX)
+        if not before.strip() or self.status == ExitStatus.CONTRACT_REFUSED:
+            return said.strip()
+        return f"{said.strip()}\nIt had printed:\n{_indent(before)}"
+
     def describe(self) -> str:
         """Return the death in one sentence, with the copy's last lines below it."""
         text = f"copy {self.tag!r} (pid {self.pid}) ended with {describe_status(self.status)}."
         if not self.log_tail:
             return text + " It printed nothing."
-        indented = "\n".join("    " + line for line in self.log_tail.splitlines())
-        return f"{text} {LAST_LINES}\n{indented}"
+        return f"{text} {LAST_LINES}\n{_indent(self.log_tail)}"
+
+
+def _indent(text: str) -> str:
+    return "\n".join("    " + line for line in text.splitlines())
 
 
 def describe_status(status: int) -> str:

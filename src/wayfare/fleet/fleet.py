@@ -204,7 +204,7 @@ class _Starting:
         try:
             control = await copy.connect(NO_WORKER)
         except CopyFailedError as error:
-            raise CopyStartError(describe_start(member, str(error)), error.death) from error
+            raise CopyStartError(describe_start(member, error), error.death) from error
         return RunningCopy(member, spot, copy, control)
 
 

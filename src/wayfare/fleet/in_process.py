@@ -107,6 +107,8 @@ class InProcessCopy:
             raise
         except AuthorInterrupt:
             self._note_end(INTERRUPTED_STATUS)
+        except KeyboardInterrupt:  # the author's own
+            self._note_end(INTERRUPTED_STATUS, traceback.format_exc())
         except BaseException:  # noqa: BLE001  author code runs in there
             self._note_end(CRASHED_STATUS, traceback.format_exc())
 

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import nodeset
 from wayfare.fleet.connection import Connection, open_connection
-from wayfare.fleet.errors import CopyDeath, CopyFailedError, FleetSetupError
+from wayfare.fleet.errors import HOST_PREFIX, CopyDeath, CopyFailedError, FleetSetupError
 from wayfare.fleet.interpreter import (
     HOST_SCRIPT,
     Interpreter,
@@ -147,7 +147,13 @@ class _Log:
                 text = file.read().decode(errors="replace")
         except OSError:
             return ""
-        return "\n".join(text.splitlines()[-TAIL_LINES:])
+        lines = [line for line in text.splitlines() if not _is_greeting(line)]
+        return "\n".join(lines[-TAIL_LINES:])
+
+
+def _is_greeting(line: str) -> bool:
+    """Return whether a line says no more than that the copy has begun to listen."""
+    return line.startswith(HOST_PREFIX) and " listens at unix:" in line
 
 
 class LocalCopy:

@@ -80,10 +80,10 @@ async def ask_to_start(running: RunningCopy, op: str) -> dict[str, Any]:
         budget_seconds = running.budget_seconds("initialize")
         return await running.control.request(op, budget_seconds=budget_seconds)
     except CopyFailedError as error:
-        raise CopyStartError(describe_start(running.member, str(error)), error.death) from error
+        raise CopyStartError(describe_start(running.member, error), error.death) from error
     except BudgetExceededError as error:
         running.copy.kill()
-        raise CopyStartError(describe_start(running.member, str(error))) from error
+        raise CopyStartError(describe_start(running.member, error)) from error
 
 
 def judge_failed_start(running: RunningCopy, error: CopyStartError | NodeSetError) -> Exception:
@@ -96,9 +96,17 @@ def judge_failed_start(running: RunningCopy, error: CopyStartError | NodeSetErro
     if start is None or not start.was_killed:
         running.failed_starts += 1
     if running.failed_starts >= MAX_FAILED_STARTS:
-        return start or CopyStartError(describe_start(running.member, str(error)))
+        return start or CopyStartError(describe_start(running.member, error))
     return CopyFailedError(str(error), start.death if start else None)
 
 
-def describe_start(member: Member, reason: str) -> str:
+def describe_start(member: Member, error: Exception) -> str:
+    """Return why a copy did not start: the host's own word where it gave one."""
+    death = error.death if isinstance(error, CopyFailedError) else None
+    if death is None:
+        reason = str(error)
+    else:
+        reason = death.refusal or death.describe()
+    if reason.startswith(f"nodeset {member.declaration.name!r} ("):  # it says where by itself
+        return reason
     return f"nodeset {member.instance!r} ({member.declaration.path}) did not start: {reason}"

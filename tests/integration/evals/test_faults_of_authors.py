@@ -93,3 +93,17 @@ def test_nodeset_that_breaks_the_contract_is_refused_by_the_command(
     assert answer.status == 2
     for word in ("memory.py", "Note", "'memory__note me'"):
         assert word in answer.out + answer.err
+
+
+def test_a_file_that_cannot_start_is_told_in_the_hosts_words_alone(
+    wayfare: Any, workspace: Callable[[str, str], Path]
+) -> None:
+    for name in ("env_drift.py", "policy_sum.py", "memory.py"):
+        text = (Path(__file__).parents[2] / f"workspace/nodesets/{name}").read_text()
+        folder = workspace(name, text.replace("return [Act()]", "return []"))
+    graph = Path(__file__).parents[2] / "workspace/graphs/drift.json"
+    answer = wayfare.run("eval", str(graph), environment={"WAYFARE_WORKSPACE": str(folder)})
+    assert answer.status == 2
+    assert answer.err.startswith("wayfare: nodeset 'policy_sum' (")
+    assert answer.err.endswith("returns [] from get_tools(); it must be a list of tools.\n")
+    assert len(answer.err.splitlines()) == 1
