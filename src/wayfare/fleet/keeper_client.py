@@ -72,12 +72,21 @@ class Keeper:
         self._closing = True
         self._writer.close()
         try:
-            await asyncio.shield(asyncio.to_thread(self._process.wait, CLOSE_SECONDS))
+            await asyncio.shield(asyncio.to_thread(self._wait_for_end))
         finally:
             self._listening.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._listening
             self._forget_all()
+
+    def _wait_for_end(self) -> None:
+        """Return when the keeper has ended; one that can't end its many processes is killed."""
+        try:
+            self._process.wait(CLOSE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            kill_marked(self._marker)
+            self._process.wait()
 
     @property
     def pid(self) -> int:
@@ -92,8 +101,6 @@ class Keeper:
         Raises FleetSetupError if it can't be started or the keeper is gone.
         """
         self._next_id += 1
-        answer: asyncio.Future[Spawned] = asyncio.get_running_loop().create_future()
-        self._spawning[self._next_id] = answer
         self._send(
             {
                 "op": "spawn",
@@ -104,6 +111,8 @@ class Keeper:
                 "log": str(log),
             }
         )
+        answer: asyncio.Future[Spawned] = asyncio.get_running_loop().create_future()
+        self._spawning[self._next_id] = answer
         try:
             async with asyncio.timeout(SPAWN_SECONDS):
                 return await answer

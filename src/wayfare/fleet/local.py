@@ -72,18 +72,27 @@ class LocalLauncher:
 
     async def __aenter__(self) -> LocalLauncher:
         self._runtime_dir = _make_runtime_dir(self._settings.environment)
-        self._log_folder = self._settings.log_folder or self._runtime_dir / "logs"
-        self._log_folder.mkdir(parents=True, exist_ok=True)
-        package = Path(nodeset.__file__).parent
-        self._nodeset_folder = link_nodeset(self._runtime_dir / "path", package)
-        self._keeper = await Keeper(self._runtime_dir).__aenter__()
+        try:
+            self._log_folder = self._settings.log_folder or self._runtime_dir / "logs"
+            self._log_folder.mkdir(parents=True, exist_ok=True)
+            package = Path(nodeset.__file__).parent
+            self._nodeset_folder = link_nodeset(self._runtime_dir / "path", package)
+            self._keeper = await Keeper(self._runtime_dir).__aenter__()
+        except BaseException:
+            self._remove_runtime_dir()
+            raise
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
         for search in self._interpreters.values():
             search.cancel()
         await asyncio.gather(*self._interpreters.values(), return_exceptions=True)
-        await self._keeper.__aexit__(*exc_info)
+        try:
+            await self._keeper.__aexit__(*exc_info)
+        finally:
+            self._remove_runtime_dir()
+
+    def _remove_runtime_dir(self) -> None:
         shutil.rmtree(self._runtime_dir, ignore_errors=True)
 
     @property

@@ -1,6 +1,7 @@
 """The keeper with real processes: nothing outlives the main process."""
 
 import asyncio
+import gc
 import os
 import signal
 import subprocess
@@ -126,3 +127,26 @@ async def test_when_the_keeper_dies_all_it_started_dies_and_counts_as_ended(tmp_
         await asyncio.to_thread(wait_until, lambda: not any(map(is_running, pids)))
         with pytest.raises(FleetSetupError, match="gone"):
             await spawn(keeper, tmp_path, "sleep", "1")
+
+
+async def test_a_start_that_a_dead_keeper_refused_is_told_once(tmp_path):
+    told: list[dict] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
+    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(20):
+        os.kill(keeper.pid, signal.SIGKILL)
+        while True:
+            try:
+                await asyncio.wait_for((await spawn(keeper, tmp_path, "sleep", "9")).exited, 20)
+            except FleetSetupError:
+                break
+    gc.collect()  # a future tells of an error that nobody took when it is collected
+    assert told == []
+
+
+async def test_a_keeper_that_does_not_end_is_ended_with_all_it_started(tmp_path, monkeypatch):
+    monkeypatch.setattr("wayfare.fleet.keeper_client.CLOSE_SECONDS", 0.1)
+    async with Keeper(tmp_path / "runtime") as keeper:
+        spawned = await spawn(keeper, tmp_path, "sleep", "600")
+        os.kill(keeper.pid, signal.SIGSTOP)
+    assert not is_running(keeper.pid)
+    await asyncio.to_thread(wait_until, lambda: not is_running(spawned.pid))

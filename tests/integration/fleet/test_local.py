@@ -3,8 +3,11 @@
 import asyncio
 import os
 import stat
+import tempfile
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.registry import WorkspaceComponentRegistry
@@ -34,3 +37,13 @@ async def test_what_copies_print_is_kept_where_it_is_asked_for(tmp_path):
         await fleet.close()
     names = sorted(path.name for path in (tmp_path / "logs").iterdir())
     assert names == ["env_line#0.log", "env_line#1.log"]
+
+
+async def test_a_launcher_that_cannot_start_leaves_no_folder(tmp_path):
+    with tempfile.TemporaryDirectory() as runtime:  # its name is short enough for sockets
+        (tmp_path / "file").touch()
+        settings = LocalSettings.from_environment({"XDG_RUNTIME_DIR": runtime}, tmp_path / "file")
+        with pytest.raises(FileExistsError):
+            async with LocalLauncher(settings):
+                pass
+        assert not list(Path(runtime).iterdir())
