@@ -84,6 +84,10 @@ NodeConfiguration = Annotated[
 EpisodeIndex = Annotated[
     int | None, typer.Option(min=0, help="Begin this episode of the split first, as a run does.")
 ]
+Environment = Annotated[
+    str | None,
+    typer.Option(help="The nodeset that brings the episode; default: the called one that does."),
+]
 ArrayFolder = Annotated[Path | None, typer.Option(help="Save the outputs' arrays here as .npy.")]
 
 
@@ -94,16 +98,16 @@ def call(
     node_config: NodeConfiguration = None,
     split: option.Split = None,
     episode: EpisodeIndex = None,
+    environment: Environment = None,
     seed: option.Seed = 0,
     out: ArrayFolder = None,
     workspace: option.Workspace = None,
     as_json: option.Json = False,
 ) -> None:
     """Call tools by hand, in fresh copies that live until the last call is answered."""
-    if split is not None and episode is None:
-        raise typer.BadParameter(
-            "needs --episode K: an episode of that split", param_hint="--split"
-        )
+    for name, given in (("--split", split), ("--environment", environment)):
+        if given is not None and episode is None:
+            raise typer.BadParameter("needs --episode K, one of its episodes", param_hint=name)
     settings = Settings.read(os.environ, workspace or ())
     asked = _Asked(
         calls=read_line(words),
@@ -111,6 +115,7 @@ def call(
         node_config=dict(parse_setting(text, "--node-config") for text in node_config or ()),
         split=split,
         episode=episode,
+        environment=environment,
         seed=seed,
     )
     registry = WorkspaceComponentRegistry(settings.workspaces)
@@ -139,17 +144,20 @@ class _Asked:
     node_config: Mapping[str, Any]
     split: str | None
     episode: int | None
+    environment: str | None
     seed: int
 
     def document(self) -> GraphDocument:
         """Return the called tools as a document, which is how nodesets are asked for."""
         called = {call.nodeset for call in self.calls}
+        if self.environment is not None:
+            called.add(self.environment)
         for name in self.configs:
             if name not in called:
                 known = ", ".join(sorted(called))
                 raise CallLineError(f"--set {name}.…: no tool of {name!r} is called; only {known}.")
         nodes = [NodeSpec(id=str(i), type=call.node_type) for i, call in enumerate(self.calls)]
-        return GraphDocument(version=FORMAT_VERSION, nodes=nodes)
+        return GraphDocument(version=FORMAT_VERSION, nodes=nodes, environment=self.environment)
 
 
 async def _perform(
@@ -181,13 +189,7 @@ async def _find_episode(asked: _Asked, fleet: Fleet) -> tuple[str | None, Episod
     """Return the nodeset that brings the episode and the episode as a run would have it."""
     if asked.episode is None:
         return None, None
-    able = sorted(name for name, manifest in fleet.manifests.items() if manifest["metadata"])
-    if len(able) != 1:
-        which = f"several do: {', '.join(able)}" if able else "none does"
-        raise CallLineError(
-            f"--episode {asked.episode} needs one called nodeset that brings episodes; {which}."
-        )
-    (environment,) = able
+    environment = _find_environment(fleet, asked.episode, asked.environment)
     split = choose_split(asked.split, environment, fleet.manifests)
     listed = await fleet.list_episodes(environment, split)
     if asked.episode >= len(listed):
@@ -198,6 +200,22 @@ async def _find_episode(asked: _Asked, fleet: Fleet) -> tuple[str | None, Episod
     name = fleet.members[environment].declaration.name
     plan = plan_episodes(name, split, listed, selection="", repeats=1)
     return environment, plan.context(plan.planned[asked.episode], asked.seed)
+
+
+def _find_environment(fleet: Fleet, episode: int, named: str | None) -> str:
+    """Return the nodeset that is named, else the one called nodeset that brings episodes."""
+    able = sorted(name for name, manifest in fleet.manifests.items() if manifest["metadata"])
+    if named in able:
+        return named
+    if named is not None:
+        raise CallLineError(f"--environment {named}: this nodeset brings no episodes.")
+    if len(able) != 1:
+        which = f"several do: {', '.join(able)}" if able else "none does"
+        raise CallLineError(
+            f"--episode {episode} needs one called nodeset that brings episodes; {which}. "
+            f"--environment NAME says which nodeset brings it, a called one or another."
+        )
+    return able[0]
 
 
 async def _call_all(

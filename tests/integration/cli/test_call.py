@@ -57,6 +57,15 @@ def test_the_seed_of_an_episode_is_that_of_a_run(wayfare):
     assert other["episode"]["seed"] != document["episode"]["seed"]
 
 
+def test_an_episode_of_a_nodeset_that_is_not_called(wayfare):
+    line = ("policy_sum__act", "seen=[1, 2, 3, 4]", "--environment", "env_drift")
+
+    document = call(wayfare, *line, "--set", "env_drift.count=3", "--episode", "2")
+
+    assert (document["episode"]["index"], document["episode"]["scene_id"]) == (2, "line2")
+    assert [one["tool"] for one in document["calls"]] == ["policy_sum__act"]
+
+
 def test_state_lives_from_call_to_call_of_one_line(wayfare):
     look = ("env_drift__look", "then")
 
@@ -127,6 +136,11 @@ def test_a_copy_that_dies_is_told_with_its_last_words(wayfare, workspace):
         (("policy_sum__act", "seen=[1]", "--episode", "0"), "brings episodes; none does"),
         (("env_drift__look", "--episode", "0", "--split", "no"), "--split 'no' is none of"),
         (("env_drift__look", "--split", "test"), "needs --episode"),
+        (("env_drift__look", "--environment", "env_drift"), "needs --episode"),
+        (
+            ("policy_sum__act", "seen=[1]", "--episode", "0", "--environment", "policy_sum"),
+            "brings no episodes",
+        ),
     ],
 )
 def test_a_mistake_is_told_without_a_traceback(wayfare, words, reason):
