@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, overload
 
@@ -67,7 +67,7 @@ class Run:
     folder: Path
     header: RunHeader
     summary: RunSummary
-    _records: Callable[[], Sequence[EpisodeRecord]]
+    _records: Callable[[], Sequence[EpisodeRecord]] = field(compare=False, repr=False)
     """Reads the finished episodes, which may be many, when somebody asks for them."""
 
     @classmethod
