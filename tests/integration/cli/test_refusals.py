@@ -1,0 +1,40 @@
+"""What the command says before a run that makes no sense, and of one that makes little."""
+
+from __future__ import annotations
+
+import json
+
+GRAPH = {
+    "version": 1,
+    "nodes": [
+        {"id": "look", "type": "odd__look"},
+        {"id": "length", "type": "graphOut", "config": {"portName": "length"}},
+    ],
+    "edges": [
+        {"source": "look", "sourceHandle": "n", "target": "length", "targetHandle": "value"},
+    ],
+}
+
+
+def test_a_nodeset_with_a_syntax_error_is_one_fault_with_its_own_reason(wayfare, workspace) -> None:
+    workspace("odd.json", json.dumps(GRAPH))
+    folder = workspace("odd.py", "class (:\n")
+    answer = wayfare.run("eval", "odd", "--workspace", str(folder))
+    assert answer.status == 2
+    head, fault = answer.err.splitlines()
+    assert head == "wayfare: the graph has 1 fault:"
+    assert "odd.py:1: cannot be read as Python" in fault
+    assert fault.endswith("Mend the file.")
+
+
+def test_workers_without_an_episode_are_mentioned_once(wayfare) -> None:
+    answer = wayfare.run("eval", "line", "--episodes", "1", "--workers", "2")
+    assert answer.status == 0
+    (note,) = (line for line in answer.err.splitlines() if "note:" in line)
+    assert note.startswith("note: the run has fewer episodes (1) than workers (2);")
+
+
+def test_an_empty_selection_of_episodes_is_a_mistake(wayfare) -> None:
+    answer = wayfare.run("eval", "line", "--episodes", "")
+    assert answer.status == 2
+    assert answer.err == "wayfare: --episodes is empty; leave it out to run all episodes.\n"
