@@ -108,6 +108,7 @@ def publish(
     name: str,
     figures: Mapping[str, Any],
     tables: Sequence[str],
+    *,
     options: argparse.Namespace,
     machine: Mapping[str, Any],
 ) -> None:

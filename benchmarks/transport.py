@@ -126,7 +126,7 @@ async def time_call(worker: WorkerHandle, tool: str, count: int) -> float:
     return found
 
 
-async def time_turn(worker: WorkerHandle, fleet: Any, tool: str, count: int) -> float:
+async def time_turn(worker: WorkerHandle, fleet: Any, tool: str, *, count: int) -> float:
     """Return the microseconds of a turn of a graph that calls once per turn."""
     plan = compile_plan(read_graph(graph_of(tool, count)), fleet.manifests, frozenset({"echo"}))
     await worker.open_episode(EPISODE)
@@ -153,7 +153,11 @@ def time_function(function: Callable[[], object], count: int) -> float:
     return quantile(seconds, 0.5) * 1e6
 
 
-async def measure_tool(tool: str, size: Size, repetitions: int, folder: Path) -> dict[str, Figure]:
+async def measure_tool(
+    tool: str, size: Size, repetitions: int, *, folder: Path
+) -> dict[str, Figure]:
+    tool: str, size: Size, repetitions: int, *, folder: Path
+) -> dict[str, Figure]:
     """Measure one tool through Wayfare and its peers, in alternation."""
     count = size.calls[tool]
     kinds = [kind for kind in transport_peer.KINDS if kind != "http-msgpack" or has_uvicorn()]
@@ -163,7 +167,7 @@ async def measure_tool(tool: str, size: Size, repetitions: int, folder: Path) ->
             candidates: dict[str, Measure] = {
                 MEMCPY: lambda: time_memcpy(count),
                 CALL: lambda: time_call(worker, tool, count),
-                TURN: lambda: time_turn(worker, fleet, tool, count),
+                TURN: lambda: time_turn(worker, fleet, tool, count=count),
             }
             for kind in kinds:
                 client = stack.enter_context(transport_peer.running(kind, folder))
@@ -216,8 +220,8 @@ async def main(options: argparse.Namespace) -> None:
     machine = describe_machine()
     with tempfile.TemporaryDirectory(prefix="wf") as name:
         folder = Path(name)
-        small = await measure_tool("scalars", size, options.repetitions, folder)
-        rgbd = await measure_tool("rgbd", size, options.repetitions, folder)
+        small = await measure_tool("scalars", size, options.repetitions, folder=folder)
+        rgbd = await measure_tool("rgbd", size, options.repetitions, folder=folder)
     spent = await measure_main(size, options.repetitions)
     figures = {"scalars_us": small, "rgbd_us": rgbd, "main_process_us": spent}
     tables = [
@@ -225,7 +229,7 @@ async def main(options: argparse.Namespace) -> None:
         tabulate("640x480 RGB-D in reply", rgbd),
         tabulate_main(spent),
     ]
-    publish("transport", figures, tables, options, machine)
+    publish("transport", figures, tables, options=options, machine=machine)
 
 
 if __name__ == "__main__":

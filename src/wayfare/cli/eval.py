@@ -21,7 +21,7 @@ from wayfare.cli.live import open_view
 from wayfare.cli.output import print_json, print_table
 from wayfare.cli.render import describe_recording, render_summary
 from wayfare.cli.settings import Settings
-from wayfare.evals.errors import RunInterruptedError, SelectionError
+from wayfare.evals.errors import RunInterruptedError
 from wayfare.evals.library import evaluate_async
 from wayfare.evals.report import eval_document
 from wayfare.evals.run import Run
@@ -49,8 +49,6 @@ def evaluate(
     as_json: option.Json = False,
 ) -> None:
     """Run GRAPH over episodes with N workers."""
-    if episodes is not None and not episodes.strip():
-        raise SelectionError("--episodes is empty; leave it out to run all episodes.")
     settings = Settings.read(os.environ, workspace or ())
     with _surround(settings, in_process=in_process, workers=workers) as around:
         run = evaluate_async(
@@ -69,17 +67,20 @@ def evaluate(
             out=out or settings.runs,
             surroundings=around,
         )
-        with printing_to_stderr() if in_process else nullcontext():
-            summary = asyncio.run(_interruptible(run, around, drain_seconds))
+        summary = asyncio.run(_interruptible(run, around, drain_seconds))
     raise typer.Exit(_finish(summary, as_json))
 
 
 @contextmanager
 def _surround(settings: Settings, *, in_process: bool, workers: int) -> Iterator[Surroundings]:
-    """Give what the run takes from here; the view of it is open meanwhile."""
+    """Give what the run takes from here; the view of it is open meanwhile.
+
+    What author code in this process prints goes to stderr, so that stdout is the command's.
+    """
     if in_process and workers > 1:
         raise typer.BadParameter("--in-process runs one worker", param_hint="--workers")
-    with open_view(Console(stderr=True)) as view:
+    printing = printing_to_stderr() if in_process else nullcontext()
+    with open_view(Console(stderr=True)) as view, printing:
         yield Surroundings(
             environment=settings.environment,
             in_process=in_process,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from wayfare.evals.errors import SelectionError
 from wayfare.store.recording import RecordMode
 
 Json = Annotated[
@@ -25,8 +26,20 @@ Out = Annotated[
 ]
 
 Workers = Annotated[int, typer.Option(min=1, help="How many episodes run at a time.")]
+
+
+def _refuse_empty(text: str | None) -> str | None:
+    """Refuse a selection that is given but empty, as from an empty shell variable."""
+    if text is not None and not text.strip():
+        raise SelectionError("--episodes is empty; leave it out to run all episodes.")
+    return text
+
+
 Episodes = Annotated[
-    str | None, typer.Option(help="How many (20), which range (10:20) or which ones (3,1,4).")
+    str | None,
+    typer.Option(
+        help="How many (20), which range (10:20) or which ones (3,1,4).", callback=_refuse_empty
+    ),
 ]
 Split = Annotated[str | None, typer.Option(help="Default: the environment's.")]
 Seed = Annotated[int, typer.Option(help="Every seed of the run comes from it.")]

@@ -72,6 +72,7 @@ def pack(
 def decode(
     header: Buffer,
     body: Buffer,
+    *,
     buffer_count: int = MAX_BUFFERS,
     memory: Optional[MappedMemory] = None,
 ) -> Dict[str, Any]:
@@ -150,9 +151,9 @@ class Decoder:
             if flags:
                 self._read_notice(data)
             elif available == wanted and not body:
-                yield decode(data, b"", buffers, self.memory)
+                yield decode(data, b"", buffer_count=buffers, memory=self.memory)
             else:
-                frame = _Frame(header, body, buffers, self.memory)
+                frame = _Frame(header, body, buffers=buffers, memory=self.memory)
                 frame.put(data)
                 if not frame.is_complete:
                     self._frame = frame
@@ -189,7 +190,7 @@ class _Frame:
     """The header and body of one frame, in memory of its own; the body begins aligned."""
 
     def __init__(
-        self, header: int, body: int, buffers: int, memory: Optional[MappedMemory]
+        self, header: int, body: int, *, buffers: int, memory: Optional[MappedMemory]
     ) -> None:
         raw = np.empty(header + body + ALIGNMENT, np.uint8)
         shift = -(raw.ctypes.data + header) % ALIGNMENT if body else 0
@@ -212,7 +213,8 @@ class _Frame:
 
     def decode(self) -> Dict[str, Any]:
         cut = self._header_length
-        return decode(self._memory[:cut], self._memory[cut:], self._buffers, self._mapped)
+        head, body = self._memory[:cut], self._memory[cut:]
+        return decode(head, body, buffer_count=self._buffers, memory=self._mapped)
 
 
 def _check_structure(message: Any) -> None:
