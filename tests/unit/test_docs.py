@@ -144,6 +144,13 @@ def test_every_metric_is_documented(read_page):
     assert public - names_in(read_page("metrics")) == set()
 
 
+def test_every_kind_of_action_space_is_documented(read_page, repo_root):
+    source = (repo_root / "nodesets" / "env_gymnasium" / "space.py").read_text()
+    kinds = set(re.findall(r'"kind": "(\w+)"', source))
+
+    assert [kind for kind in kinds if f"\n| `{kind}` |" not in read_page("tutorial")] == []
+
+
 def test_the_python_api_is_documented(read_page):
     names = names_in(read_page("python"))
     public = {name for name in dir(wayfare) if name in wayfare._HOME}
@@ -155,6 +162,32 @@ def test_the_python_api_is_documented(read_page):
         assert methods - names - set(dir(list)) == set(), f"add to docs/python.md, {cls.__name__}"
     arguments = inspect.signature(wayfare.evaluate).parameters
     assert set(arguments) - names == set(), "add to docs/python.md, evaluate"
+
+
+def bare_signature(function):
+    """Return a signature as the pages write it: without types and what a method is bound to."""
+    bound = inspect.signature(function)
+    plain = [
+        parameter.replace(annotation=parameter.empty)
+        for parameter in bound.parameters.values()
+        if parameter.name not in ("self", "cls")
+    ]
+    return str(bound.replace(parameters=plain, return_annotation=bound.empty))
+
+
+def test_signatures_on_the_pages_are_those_of_the_code(read_page):
+    methods = [getattr(wayfare.Graph, name) for name in dir(wayfare.Graph)]
+    written = {
+        "metrics": [getattr(metrics, name) for name in dir(metrics)],
+        "python": [*methods, wayfare.read_manifests],
+    }
+    for name, values in written.items():
+        page = read_page(name)
+        functions = [f for f in values if inspect.isroutine(f) and f.__name__[0] != "_"]
+        wanted = [f"`{f.__name__}{bare_signature(f)}`" for f in functions]
+        assert [text for text in wanted if text not in page] == [], f"docs/{name}.md"
+    assert f"`Graph{bare_signature(wayfare.Graph)}`" in read_page("python")
+    assert f"`Run.open{bare_signature(wayfare.Run.open)}`" in read_page("python")
 
 
 def test_code_on_the_pages_is_that_of_files_which_tests_run(repo_root):

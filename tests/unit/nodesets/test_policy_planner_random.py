@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 from pathlib import Path
 
 import numpy as np
@@ -79,3 +80,15 @@ def test_an_action_depends_on_its_rows_seed_and_not_on_the_batch():
 def test_an_unknown_kind_of_space_is_named():
     with pytest.raises(ValueError, match="kind 'graph'; it must be one of discrete"):
         draw({"kind": "graph"}, [0])
+
+
+def test_the_action_space_that_the_tutorial_shows_is_drawn_from():
+    page_example = NODESETS.parent / "docs" / "snippets" / "action_space.json"
+    described = json.loads(page_example.read_text())
+    ctx = BatchContext({}, [Context({}, seed=seed) for seed in range(20)])
+
+    drawn = TOOL.forward({"action_space": [described] * 20}, ctx)["action"]
+
+    assert {action["turn"] for action in drawn} == {0, 1, 2}
+    assert all(-1 <= action["push"][0] <= 0.5 and action["push"][1] >= -1 for action in drawn)
+    assert {action["push"].dtype for action in drawn} == {np.dtype("<f4")}
