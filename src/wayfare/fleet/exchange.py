@@ -197,12 +197,11 @@ class Exchange(ABC):
             self._withdraw(answer)
             if answer.overdue is not None:
                 answer.overdue()
-            answer.set_exception(
-                BudgetExceededError(
-                    f"{answer.what} of copy {self._copy_tag!r} got no answer within its budget of "
-                    f"{answer.budget_seconds:g} s."
-                )
+            error = BudgetExceededError(
+                f"{answer.what} of copy {self._copy_tag!r} got no answer within its budget of "
+                f"{answer.budget_seconds:g} s."
             )
+            self._fail(answer, error)  # ending the copy may have answered it
         if self._pending:
             self._set_alarm(min(answer.deadline for answer in self._pending.values()))
 
