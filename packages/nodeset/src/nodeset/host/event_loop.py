@@ -29,7 +29,7 @@ class EventLoopThread:
         if self._loop is None:
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(
-                target=self._loop.run_forever, name="nodeset-async", daemon=True
+                target=_run, args=(self._loop,), name="nodeset-async", daemon=True
             )
             self._thread.start()
         future = asyncio.run_coroutine_threadsafe(_await(awaitable), self._loop)
@@ -50,6 +50,16 @@ class EventLoopThread:
             thread.join(_STOP_SECONDS)
             if not thread.is_alive():
                 loop.close()
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    """Run the loop until it is stopped; a task's `SystemExit` ends that task alone."""
+    while True:
+        try:
+            loop.run_forever()
+        except (SystemExit, KeyboardInterrupt):  # the task's future has it, which is yet to be told
+            continue
+        return
 
 
 async def _await(awaitable: Awaitable[Any]) -> Any:
