@@ -20,7 +20,9 @@ from nodeset.host.status import ExitStatus as HostStatus
 from nodeset.ports import WIRE_TYPES
 from scripts.include import BLOCK, include
 from wayfare.cli.app import app
+from wayfare.cli.call import EXAMPLES as CALL_EXAMPLES
 from wayfare.cli.exit_status import ExitStatus
+from wayfare.cli.new import GRAPH_EXAMPLES, NODESET_EXAMPLES
 from wayfare.evals.run import Episodes
 from wayfare.graph.builtin import CONFIGS
 from wayfare.graph.document import GraphDocument
@@ -77,6 +79,23 @@ def test_every_command_and_option_is_documented(name, page):
     ]
 
     assert missing == [], f"add to docs/commands.md, section `wayfare {name}`"
+
+
+def test_options_that_must_be_given_are_marked(page):
+    required = {
+        option.opts[0]
+        for command in COMMANDS.values()
+        for option in command.params
+        if option.required and option.opts[0][:2] == "--"
+    }
+
+    marked = re.findall(r"^\| `(--[a-z-]+).*\*\*required\*\* \|$", page, re.MULTILINE)
+    assert set(marked) == required
+
+
+@pytest.mark.parametrize("line", [*CALL_EXAMPLES, *NODESET_EXAMPLES, *GRAPH_EXAMPLES])
+def test_the_examples_of_the_help_stand_on_the_page(line, page):
+    assert f"\n$ {line}\n" in page
 
 
 def test_no_documented_command_is_made_up(page):
