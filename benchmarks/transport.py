@@ -156,8 +156,6 @@ def time_function(function: Callable[[], object], count: int) -> float:
 async def measure_tool(
     tool: str, size: Size, repetitions: int, *, folder: Path
 ) -> dict[str, Figure]:
-    tool: str, size: Size, repetitions: int, *, folder: Path
-) -> dict[str, Figure]:
     """Measure one tool through Wayfare and its peers, in alternation."""
     count = size.calls[tool]
     kinds = [kind for kind in transport_peer.KINDS if kind != "http-msgpack" or has_uvicorn()]
