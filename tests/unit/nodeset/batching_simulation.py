@@ -30,7 +30,7 @@ class Tool(BaseCanvasNode):
     batch_dim = "x"
 
     def __init__(self, name: str, fixed: float, per_row: float = 0.0) -> None:
-        self.node_type = f"line__{name}"
+        self.node_type = f"line__{name}"  # type: ignore[misc]
         self.fixed, self.per_row = fixed, per_row
 
     def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:

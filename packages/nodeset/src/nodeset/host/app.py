@@ -13,7 +13,7 @@ import time
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from nodeset.author import author_error
-from nodeset.batching import DEFAULT_SETTINGS, BatchSettings
+from nodeset.batch_queue import DEFAULT_SETTINGS, BatchSettings
 from nodeset.caller import Caller
 from nodeset.errors import AuthorError, NodeSetError
 from nodeset.host.agenda import Step

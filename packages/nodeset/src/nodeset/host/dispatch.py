@@ -8,7 +8,8 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, Callable, Dict
 
-from nodeset.batching import BatchedInferenceServer, BatchSettings
+from nodeset.batch_queue import BatchSettings
+from nodeset.batching import BatchedInferenceServer
 from nodeset.caller import Caller
 from nodeset.context import NO_EPISODE
 from nodeset.errors import NodeSetError, WireError
