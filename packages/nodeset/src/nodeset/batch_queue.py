@@ -47,6 +47,9 @@ class Plan:
         return all(caller.waiting or not caller.has_open_episode for caller in self.awaited)
 
 
+_NOBODY = Plan({}, float("inf"), gives_up=False)
+
+
 class BatchQueue:
     """The calls that wait for one key, and what is known of serving them.
 
@@ -80,8 +83,7 @@ class BatchQueue:
             self._cycles.add(now - self.members[caller])
         if caller.has_open_episode:
             self.members[caller] = now
-        plan = self._plan
-        if plan is not None and caller not in plan.awaited:
+        if self._plan is _NOBODY:
             self._plan = None
 
     def reconsider(self) -> None:
@@ -139,12 +141,15 @@ class BatchQueue:
 
     def _make_plan(self, now: float, free_since: float, callers: Collection[Caller]) -> Plan:
         expected, unknown = self._look_out(now, callers)
+        if not expected and not unknown:
+            return _NOBODY
         reachable = self._timeout_at() - now
         arrivals = [seconds for seconds, _ in expected if seconds <= reachable]
         count = count_worth_waiting(self._outlook(now, free_since), arrivals)
         awaited = [caller for _, caller in expected[:count]]
-        until = now + arrivals[count - 1] if count else float("inf")
-        gap_ends = max(self._last_arrival, free_since) + self._settings.gap_seconds
+        gap = self._settings.gap_seconds
+        until = now + arrivals[count - 1] + gap / 2 if count else float("inf")
+        gap_ends = max(self._last_arrival, free_since) + gap
         gives_up = count < len(expected)
         if unknown and now < gap_ends:
             awaited.extend(unknown)

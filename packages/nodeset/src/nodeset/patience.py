@@ -30,6 +30,7 @@ from typing import Sequence
 SAVED_PER_ROUND_SECONDS = 0.001
 """What one batch less saves every caller."""
 ROUNDS_TOGETHER = 8
+_MOST_COUNTS = 16  # of many callers, not every number is tried
 COMPLETE_SHARE = 0.2
 """Of the time in which a caller calls once: the mean wait that a complete batch is worth."""
 
@@ -76,11 +77,12 @@ def count_worth_waiting(outlook: Outlook, arrivals: Sequence[float]) -> int:
     sums = [0.0, *accumulate(arrivals)]
     batches = _count_batches(arrivals, outlook.apart_seconds)
     price = price_batch(outlook, outlook.rows + len(arrivals))
+    counts = [len(arrivals), *range(0, len(arrivals), 1 + len(arrivals) // _MOST_COUNTS)]
     costs = [
         _cost_of_waiting(outlook, arrivals, sums, count=count) + price * batches[count]
-        for count in range(len(arrivals) + 1)
+        for count in counts
     ]
-    best = len(arrivals) - min(range(len(costs)), key=costs[::-1].__getitem__)
+    best = counts[costs.index(min(costs))]
     everyone = outlook.rows + len(arrivals)
     waited = outlook.waited_seconds + everyone * arrivals[-1] - sums[-1]
     is_cheap = waited <= COMPLETE_SHARE * outlook.cycle_seconds * everyone
