@@ -1,0 +1,29 @@
+"""What every peer serves: the handler, and the settings that its server gets.
+
+Knows nothing of Wayfare, nor of any server.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+HOST, ROUTE = "127.0.0.1", "/act"
+MAX_BATCH = 64
+WAIT_SECONDS = 0.005
+
+
+def act(images: list[bytes], seconds: float) -> list[int]:
+    """Answer a batch: to each how many rows it had."""
+    if seconds:
+        time.sleep(seconds)
+    return [len(images)] * len(images)
+
+
+def read_port() -> int:
+    return int(sys.argv[1])
+
+
+def read_seconds() -> float:
+    """Return what the handler takes; processes that a server starts read it too."""
+    return float(sys.argv[2])
