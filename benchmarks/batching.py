@@ -196,7 +196,7 @@ async def measure_case(
 
 
 async def start_peers(
-    stack: contextlib.AsyncExitStack, kinds: list[str], seconds: float, skipped: dict[str, str]
+    stack: contextlib.AsyncExitStack, kinds: list[str], *, seconds: float, skipped: dict[str, str]
 ) -> dict[str, Peer]:
     """Start the peers that can be had; `skipped` takes why others cannot."""
     peers = {}
@@ -248,7 +248,9 @@ async def main(options: argparse.Namespace) -> None:
         for case, wayfares, kinds in make_cases(size):
             async with contextlib.AsyncExitStack() as stack:
                 asked = [kind for kind in kinds if options.peers is None or kind in options.peers]
-                peers = await start_peers(stack, asked, case.seconds, figures["skipped"])
+                peers = await start_peers(
+                    stack, asked, seconds=case.seconds, skipped=figures["skipped"]
+                )
                 rates, batches = await measure_case(
                     case,
                     workers,

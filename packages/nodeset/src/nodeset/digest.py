@@ -6,7 +6,8 @@ Knows nothing of runs; the same value gives the same bytes under every Python, N
 from __future__ import annotations
 
 import struct
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any, Callable, Dict, Iterable, List, Sequence
 
 import numpy as np
 import xxhash

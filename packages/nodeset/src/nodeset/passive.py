@@ -5,7 +5,8 @@ Knows nothing of ports or frames.
 
 from __future__ import annotations
 
-from typing import Any, Dict, Mapping
+from collections.abc import Mapping
+from typing import Any, Dict
 
 import numpy as np
 
