@@ -40,8 +40,8 @@ def test_nodeset_passes_its_tests_under(
         tests,
         tests,
     ]
-    source = repo_root / "packages/nodeset/src"
-    environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONSAFEPATH": "1"}
+    folders = os.pathsep.join([str(repo_root / "packages/nodeset/src"), str(repo_root)])
+    environment = {**os.environ, "PYTHONPATH": folders, "PYTHONSAFEPATH": "1"}
 
     answer = subprocess.run(
         command,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -202,3 +205,26 @@ def test_what_is_unavailable_is_told_as_the_author_says_it(tmp_path: Path) -> No
     loaded = load(tmp_path, text)
     with pytest.raises(UnavailableError, match=r"^no maps; run get-maps$"):
         list_episodes(loaded, "test")  # type: ignore[arg-type]
+
+
+def test_an_edit_within_one_second_and_of_the_same_size_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "geo").mkdir()
+    (tmp_path / "geo" / "__init__.py").write_text("SIZE = 4\n")
+    text = GOOD.replace("class Step", "from .geo import SIZE\nclass Step", 1)
+    script = (
+        "import sys; from nodeset.loading import load_nodeset\n"
+        "loaded = load_nodeset(sys.argv[1])\n"
+        "print(sys.modules['nodesets.geo'].SIZE, loaded.nodeset.length)\n"
+    )
+    file = tmp_path / "env_line.py"
+    for size in ("4", "5"):
+        (tmp_path / "geo" / "__init__.py").write_text(f"SIZE = {size}\n")
+        file.write_text(text.replace('"length": 5', f'"length": {size}'))
+        for changed in (file, tmp_path / "geo" / "__init__.py"):
+            os.utime(changed, (1_000_000_000, 1_000_000_000))
+        command = [sys.executable, "-c", script, str(file)]
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
+        answer = subprocess.run(
+            command, stdout=subprocess.PIPE, universal_newlines=True, timeout=30, env=environment
+        )
+        assert answer.stdout.split() == [size, size]

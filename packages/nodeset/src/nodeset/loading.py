@@ -18,6 +18,7 @@ from typing import Any, Dict, List, Mapping, NoReturn, Optional, Type
 from nodeset.checking import check_controller, check_metadata, check_mode, check_tools
 from nodeset.contract import BaseCanvasNode, BaseController, BaseNodeSet
 from nodeset.errors import AuthorError, ContractError
+from nodeset.fresh import FreshLoader, import_fresh_from
 from nodeset.source import Declaration, module_file, read_declarations
 
 NAMESPACE = "nodesets"
@@ -105,6 +106,7 @@ def _import(path: Path) -> ModuleType:
     parent = str(folder.parent)
     if parent not in package.__path__:
         package.__path__ = [*package.__path__, parent]
+        import_fresh_from(folder.parent)
     module_name = f"{NAMESPACE}.{folder.stem if folder.is_file() else folder.name}"
     known = sys.modules.get(module_name)
     if known is not None and getattr(known, "__file__", None) == str(module_file(folder)):
@@ -115,8 +117,9 @@ def _import(path: Path) -> ModuleType:
 def _import_as(module_name: str, folder: Path) -> ModuleType:
     file = module_file(folder)
     search = [str(folder)] if folder.is_dir() else None
+    loader = FreshLoader(module_name, str(file))
     spec = importlib.util.spec_from_file_location(
-        module_name, str(file), submodule_search_locations=search
+        module_name, str(file), loader=loader, submodule_search_locations=search
     )
     if spec is None or spec.loader is None:
         raise ContractError(f"{file}: is no Python file")
