@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nodeset.ports import PortDef, is_compatible
-from wayfare.cli.toolbox import Tool
+from wayfare.evals.toolbox import Tool
 from wayfare.graph.builtin import EPISODE_PORTS
 
 Kind = Literal["output", "carried", "final", "episode", "turn"]

@@ -11,7 +11,7 @@ from typing import Any
 
 from nodeset.ports import PortDef, is_compatible
 from wayfare.cli.stage import Source, Stage
-from wayfare.cli.toolbox import END_PORTS, Tool, scorer_of
+from wayfare.evals.toolbox import END_PORTS, Tool, scorer_of
 from wayfare.graph.builtin import AFTER, EPISODE_PORTS, RESERVED_PORTS, STOP
 from wayfare.graph.document import EdgeSpec, NodeSpec
 from wayfare.graph.naming import free_id
