@@ -16,6 +16,7 @@ from typing import Any, Dict, List, Optional
 from nodeset.errors import AuthorError, NodeSetError
 from nodeset.host import AutoServerApp, ExitStatus
 from nodeset.host.address import AddressError, is_tcp, listen
+from nodeset.host.page import CallPage
 from nodeset.host.server import SocketServer
 from nodeset.loading import load_nodeset
 
@@ -35,10 +36,15 @@ def main(arguments: Optional[List[str]] = None) -> int:
         listener = listen(options.listen)
     except AddressError as error:
         return _fail(ExitStatus.CANNOT_LISTEN, str(error))
+    try:
+        page = CallPage.open(options.page) if options.page else CallPage()
+    except OSError as error:
+        return _fail(ExitStatus.WRONG_USAGE, f"--page {options.page!r} can't be mapped: {error}")
     app = AutoServerApp(
         partial(load_nodeset, options.file, options.name, config),
         name=options.name,
         tag=options.tag or options.name,
+        page=page,
     )
     server = SocketServer(app, listener, token)
     server.start()
@@ -60,6 +66,7 @@ def _read_options(arguments: Optional[List[str]]) -> argparse.Namespace:
     host.add_argument("--tag", default="", help="what this copy is called (none: the name)")
     host.add_argument("--listen", required=True, metavar="unix:PATH|tcp:HOST:PORT")
     host.add_argument("--config", default="{}", metavar="JSON", help="over its default_config")
+    host.add_argument("--page", metavar="FILE", help="the page in which running calls are marked")
     host.add_argument("--token-env", metavar="VARIABLE", help="the variable that holds the token")
     return parser.parse_args(arguments)
 

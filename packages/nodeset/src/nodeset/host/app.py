@@ -19,6 +19,7 @@ from nodeset.errors import AuthorError, NodeSetError
 from nodeset.host.agenda import Step
 from nodeset.host.bell import Bell
 from nodeset.host.dispatch import Dispatcher
+from nodeset.host.page import CallPage
 from nodeset.host.request import Message, Reply, failed, ok, read_id, read_op, send
 from nodeset.host.status import ExitStatus
 from nodeset.host.surroundings import Surroundings
@@ -46,12 +47,14 @@ class AutoServerApp:
         tag: str = "",
         clock: Callable[[], float] = time.monotonic,
         settings: BatchSettings = DEFAULT_SETTINGS,
+        page: Optional[CallPage] = None,
     ) -> None:
         self._load = load
         self._name = name
         self._tag = tag or name
         self._clock = clock
         self._settings = settings
+        self._page = page or CallPage()
         self.bell = Bell()
         """Wakes the thread that runs author code; its owner may put another in its place."""
         self._lock = threading.RLock()
@@ -153,12 +156,18 @@ class AutoServerApp:
 
     def _start(self) -> Dispatcher:
         """Load the nodeset and take up the requests that came meanwhile."""
+        self._page.begin("import", 0)
         try:
             loaded = self._load()
         except SystemExit as error:
             raise author_error(error, f"importing nodeset {self._name!r}") from error
+        self._page.end()
         surroundings = Surroundings(
-            lock=self._lock, schedule=self._schedule, end=self.close, clock=self._clock
+            lock=self._lock,
+            schedule=self._schedule,
+            end=self.close,
+            clock=self._clock,
+            page=self._page,
         )
         dispatcher = Dispatcher(loaded, surroundings, self._settings)
         with self._lock:

@@ -47,7 +47,8 @@ class ToolCalls:
         self._agenda = agenda
         self._event_loop = event_loop
         self._lock = surroundings.lock
-        self._concurrent = ConcurrentCalls(event_loop, surroundings.schedule)
+        self._page = surroundings.page
+        self._concurrent = ConcurrentCalls(event_loop, surroundings.schedule, self._page)
         self._groups: Dict[Caller, List[Call]] = {}
         self._open: Dict[Tuple[Caller, int], Call] = {}
         self._undigested: List[Tuple[Call, Dict[str, Any], Sent]] = []
@@ -130,9 +131,13 @@ class ToolCalls:
         outcome: Outcome
         try:
             inputs = check_inputs(tool, call.inputs)
-            result = call_author(
-                tool.forward, inputs, context, where=where, wait=self._event_loop.wait
-            )
+            self._page.begin_tool(tool.node_type, call.id, call.caller.worker)
+            try:
+                result = call_author(
+                    tool.forward, inputs, context, where=where, wait=self._event_loop.wait
+                )
+            finally:
+                self._page.end_tool(tool.node_type)
             outcome = check_outputs(tool, result)
         except NodeSetError as error:
             outcome = error

@@ -16,6 +16,7 @@ from nodeset.context import Context
 from nodeset.contract import BaseCanvasNode
 from nodeset.errors import NodeSetError
 from nodeset.host.event_loop import EventLoopThread
+from nodeset.host.page import CallPage
 from nodeset.rows import check_inputs, check_outputs
 
 MAX_CONCURRENCY = 64
@@ -31,10 +32,12 @@ class ConcurrentCalls:
         self,
         event_loop: EventLoopThread,
         schedule: Callable[[Callable[[], None]], None],
+        page: CallPage,
         max_concurrency: int = MAX_CONCURRENCY,
     ) -> None:
         self._event_loop = event_loop
         self._schedule = schedule
+        self._page = page
         self._max_concurrency = max_concurrency
         self._running: Dict[Call, Future[Any]] = {}
         self._waiting: Deque[Callable[[], None]] = deque()
@@ -68,15 +71,17 @@ class ConcurrentCalls:
         except NodeSetError as error:
             call.answer(call, error, [])
             return
-        finish = partial(self._finish, tool, call, context)
+        place = self._page.begin_beside(tool.node_type, call.id, call.caller.worker)
+        finish = partial(self._finish, tool, call, context, place)
         self._running[call] = self._event_loop.start(
             coroutine, lambda future: self._schedule(partial(finish, future))
         )
 
     def _finish(
-        self, tool: BaseCanvasNode, call: Call, context: Context, future: Future[Any]
+        self, tool: BaseCanvasNode, call: Call, context: Context, place: int, future: Future[Any]
     ) -> None:
         del self._running[call]
+        self._page.end_beside(place, tool.node_type)
         try:
             if future.cancelled():
                 raise CancelledCallError.of(call)

@@ -42,6 +42,7 @@ class Dispatcher:
     ) -> None:
         self._end = surroundings.end
         self._event_loop = EventLoopThread()
+        self._page = surroundings.page
         self._operations = Operations(loaded, self._event_loop)
         self._batching = BatchedInferenceServer(
             loaded.tools,
@@ -132,12 +133,16 @@ class Dispatcher:
     ) -> None:
         try:
             fields = operation(self, caller, request)
+        op = read_op(request)
+        self._page.begin(op, _BUDGETS.get(op, 1), read_id(request), caller.worker)
         except NodeSetError as error:
             send(reply, failed(read_id(request), error))
         else:
             send(reply, ok(read_id(request), **(fields or {})))
 
     def _open_episode(self, caller: Caller, request: Message) -> None:
+        finally:
+            self._page.end()
         episode = read_episode(request)
         self._leave_batches(caller)
         caller.episode = episode
@@ -190,3 +195,5 @@ _OPERATIONS: Dict[str, _Operation] = {
     "close_episode": Dispatcher._close_episode,
     "shutdown": Dispatcher._shut_down,
 }
+_BUDGETS = dict.fromkeys(("manifest", "episodes", "initialize"), 0)
+"""Which of the budgets an operation has where it is not that of a first call."""

@@ -14,6 +14,7 @@ from nodeset.context import EpisodeContext
 from nodeset.contract import BaseCanvasNode, BaseController
 from nodeset.errors import NodeSetError, WireError
 from nodeset.host.event_loop import EventLoopThread
+from nodeset.host.page import CallPage
 from nodeset.host.request import read
 from nodeset.loading import LoadedNodeSet
 from nodeset.manifest import build_manifest, list_episodes
@@ -27,8 +28,9 @@ class NotReadyError(NodeSetError):
 class Operations:
     """What can be asked of a nodeset, and how often it was."""
 
-    def __init__(self, loaded: LoadedNodeSet, event_loop: EventLoopThread) -> None:
+    def __init__(self, loaded: LoadedNodeSet, event_loop: EventLoopThread, page: CallPage) -> None:
         self._loaded = loaded
+        self._page = page
         self._name = loaded.declaration.name
         self._event_loop = event_loop
         self.is_initialized = False
@@ -72,8 +74,13 @@ class Operations:
 
     def forward(self, tool: BaseCanvasNode, inputs: Dict[str, Any], ctx: Any) -> Any:
         """Return what the tool's handler returns; what it raises passes as it is."""
-        result = tool.forward(inputs, ctx)
-        return self._event_loop.wait(result) if inspect.isawaitable(result) else result
+        name, first = tool.node_type, ctx.rows[0]
+        self._page.begin_tool(name, 0, first.episode.index, len(ctx.rows))
+        try:
+            result = tool.forward(inputs, ctx)
+            return self._event_loop.wait(result) if inspect.isawaitable(result) else result
+        finally:
+            self._page.end_tool(name)
 
     def shutdown(self) -> None:
         """Call the author's `shutdown` if the nodeset was initialized."""
