@@ -41,6 +41,7 @@ class Dispatcher:
         self, loaded: LoadedNodeSet, surroundings: Surroundings, settings: BatchSettings
     ) -> None:
         self._end = surroundings.end
+        self._page = surroundings.page
         self._event_loop = EventLoopThread()
         self._page = surroundings.page
         self._operations = Operations(loaded, self._event_loop)
@@ -131,18 +132,18 @@ class Dispatcher:
     def _perform(
         self, operation: _Operation, caller: Caller, request: Message, reply: Reply
     ) -> None:
-        try:
-            fields = operation(self, caller, request)
         op = read_op(request)
         self._page.begin(op, _BUDGETS.get(op, 1), read_id(request), caller.worker)
+        try:
+            fields = operation(self, caller, request)
         except NodeSetError as error:
             send(reply, failed(read_id(request), error))
         else:
             send(reply, ok(read_id(request), **(fields or {})))
-
-    def _open_episode(self, caller: Caller, request: Message) -> None:
         finally:
             self._page.end()
+
+    def _open_episode(self, caller: Caller, request: Message) -> None:
         episode = read_episode(request)
         self._leave_batches(caller)
         caller.episode = episode
