@@ -43,8 +43,7 @@ class Dispatcher:
         self._end = surroundings.end
         self._page = surroundings.page
         self._event_loop = EventLoopThread()
-        self._page = surroundings.page
-        self._operations = Operations(loaded, self._event_loop)
+        self._operations = Operations(loaded, self._event_loop, self._page)
         self._batching = BatchedInferenceServer(
             loaded.tools,
             self._operations.forward,
