@@ -20,7 +20,7 @@ from pydantic import (
 )
 from pydantic_core import ErrorDetails
 
-from nodeset.text import is_encodable, tidy
+from wayfare.graph.bounds import check_size, check_values, describe_location
 from wayfare.graph.fault import NO_VALUE, Fault, GraphError, suggest
 from wayfare.graph.migration import FORMAT, FORMAT_VERSION, Format, migrate
 
@@ -118,6 +118,7 @@ def load_graph(path: Path | str) -> GraphDocument:
     """Read a graph document from a JSON file; raise `GraphError` if there is none in it."""
     path = Path(path)
     try:
+        check_size(path.stat().st_size, str(path))
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         reason = error.strerror or str(error)
@@ -133,6 +134,7 @@ def load_graph(path: Path | str) -> GraphDocument:
 
 def parse_graph(text: str, where: str = "graph") -> GraphDocument:
     """Read a graph document from JSON text; `where` names it in faults."""
+    check_size(len(text), where)
     try:
         data = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=_unique_keys)
     except (ValueError, RecursionError) as error:
@@ -149,30 +151,11 @@ def read_graph(data: object, where: str = "graph", *, target: Format = FORMAT) -
     """
     if not isinstance(data, dict):
         raise GraphError([Fault("schema", where, "must be a JSON object", "See the schema.", data)])
-    _refuse_surrogates(data, where)
+    check_values(data, where)
     data, notes = migrate(data, where, target)
     document = _validated(data, where)
     document._notes = tuple(notes)
     return document
-
-
-def _refuse_surrogates(data: dict[str, Any], where: str) -> None:
-    """Refuse text that JSON can write, as an escape, though UTF-8 can't. Raises GraphError."""
-    faults = []
-    pending: list[tuple[tuple[int | str, ...], object]] = [((), data)]
-    while pending:
-        location, value = pending.pop()
-        if isinstance(value, dict):
-            pending += [((*location, str(key)), item) for key, item in value.items()]
-            pending += [(location, key) for key in value]
-        elif isinstance(value, list):
-            pending += [((*location, index), item) for index, item in enumerate(value)]
-        elif isinstance(value, str) and not is_encodable(value):
-            place = tidy(describe_location(location)) or where
-            rule = "holds a lone surrogate, which no file or message can hold"
-            faults.append(Fault("text", place, rule, "Mend the text.", value))
-    if faults:
-        raise GraphError(sorted(faults, key=lambda fault: fault.place))
 
 
 def _validated(data: dict[str, Any], where: str) -> GraphDocument:
@@ -220,14 +203,6 @@ def _known_keys(location: tuple[int | str, ...]) -> list[str]:
     }
     model = models.get(location[0], GraphDocument) if len(location) > 1 else GraphDocument
     return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def describe_location(location: tuple[int | str, ...]) -> str:
-    """Write a path into a document the way a person reads it: `nodes[3].config`."""
-    text = ""
-    for part in location:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else part
-    return text
 
 
 def _without(data: Any, locations: list[tuple[int | str, ...]]) -> Any:

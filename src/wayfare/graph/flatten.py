@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from wayfare.graph.bounds import MAX_NODES, check_size, too_large
 from wayfare.graph.builtin import AFTER, FORBIDDEN_IN_NAMES
 from wayfare.graph.document import EdgeSpec, GraphDocument, NodeSpec, read_graph
 from wayfare.graph.fault import Fault, GraphError, suggest
@@ -86,43 +87,45 @@ def embed_graphs(document: GraphDocument, find: Callable[[str], GraphDocument]) 
     `find` returns a graph by its name or raises `GraphError`. A graph that contains itself is
     refused. What is embedded is part of the agent and of its hash.
     """
-    return _embed(document, find, ())
+    return _Embedding(find).embed(document, ())
 
 
-def _embed(
-    document: GraphDocument, find: Callable[[str], GraphDocument], names: tuple[str, ...]
-) -> GraphDocument:
-    notes: list[str] = []
-    nodes = [_embed_node(node, find, names, notes) for node in document.nodes]
-    if nodes == document.nodes:
-        return document
-    embedded = document.model_copy(update={"nodes": nodes})
-    embedded._reading_faults = document.reading_faults
-    embedded._notes = (*document.notes, *notes)
-    return embedded
+class _Embedding:
+    """Puts graphs in the place of their names; counts nodes, since a few graphs can name millions."""
 
+    def __init__(self, find: Callable[[str], GraphDocument]) -> None:
+        self._find = find
+        self._nodes = 0
 
-def _embed_node(
-    node: NodeSpec,
-    find: Callable[[str], GraphDocument],
-    names: tuple[str, ...],
-    notes: list[str],
-) -> NodeSpec:
-    graph = node.config.get("graph")
-    if node.type not in (SUBGRAPH, MAP) or not isinstance(graph, (str, dict)):
-        return node
-    if isinstance(graph, str):
-        if graph in names:
-            rule = f"graph {graph!r} contains itself: {' -> '.join([*names, graph])}"
-            remedy = "Take one of these graphs out."
-            raise GraphError([Fault("recursion", f"node {node.id!r}", rule, remedy)])
-        inner, within = find(graph), (*names, graph)
-    else:
-        inner, within = read_graph(graph, f"node {node.id!r} config.graph"), names
-    embedded = _embed(inner, find, within)
-    notes.extend(embedded.notes)
-    config = {**node.config, "graph": embedded.to_json()}
-    return node.model_copy(update={"config": config})
+    def embed(self, document: GraphDocument, names: tuple[str, ...]) -> GraphDocument:
+        self._nodes += len(document.nodes)
+        where = names[-1] if names else "graph"
+        check_size(self._nodes, where, unit="nodes", most=MAX_NODES)
+        notes: list[str] = []
+        nodes = [self._embed_node(node, names, notes) for node in document.nodes]
+        if nodes == document.nodes:
+            return document
+        embedded = document.model_copy(update={"nodes": nodes})
+        embedded._reading_faults = document.reading_faults
+        embedded._notes = (*document.notes, *notes)
+        return embedded
+
+    def _embed_node(self, node: NodeSpec, names: tuple[str, ...], notes: list[str]) -> NodeSpec:
+        graph = node.config.get("graph")
+        if node.type not in (SUBGRAPH, MAP) or not isinstance(graph, (str, dict)):
+            return node
+        if isinstance(graph, str):
+            if graph in names:
+                rule = f"graph {graph!r} contains itself: {' -> '.join([*names, graph])}"
+                remedy = "Take one of these graphs out."
+                raise GraphError([Fault("recursion", f"node {node.id!r}", rule, remedy)])
+            inner, within = self._find(graph), (*names, graph)
+        else:
+            inner, within = read_graph(graph, f"node {node.id!r} config.graph"), names
+        embedded = self.embed(inner, within)
+        notes.extend(embedded.notes)
+        config = {**node.config, "graph": embedded.to_json()}
+        return node.model_copy(update={"config": config})
 
 
 def _add(flat: Flat, document: GraphDocument, *, prefix: str, place: str, home: Home) -> _Inner:
@@ -130,6 +133,8 @@ def _add(flat: Flat, document: GraphDocument, *, prefix: str, place: str, home: 
     counts = Counter(spec.id for spec in document.nodes)
     for index, spec in enumerate(document.nodes):
         own = f"{place}nodes[{index}] {spec.id!r}"
+        if _is_full(flat, own):
+            break
         _check_id(flat, spec.id, own)
         if spec.type == SUBGRAPH:
             if counts[spec.id] > 1:
@@ -144,6 +149,14 @@ def _add(flat: Flat, document: GraphDocument, *, prefix: str, place: str, home: 
         own = f"{place}edges[{index}] {text}"
         flat.edges.extend(_lay_open(flat, edge, subgraphs, prefix=prefix, place=own))
     return _seen_from_outside(document, subgraphs, prefix)
+
+
+def _is_full(flat: Flat, place: str) -> bool:
+    if len(flat.nodes) < MAX_NODES:
+        return False
+    if not any(fault.kind == "size" for fault in flat.faults):
+        flat.faults.append(too_large(place, MAX_NODES + 1, "nodes", most=MAX_NODES))
+    return True
 
 
 def _check_id(flat: Flat, name: str, place: str) -> None:

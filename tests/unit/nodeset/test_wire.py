@@ -116,6 +116,7 @@ def nested(levels):
         (np.array([object()]), "dtype object"),
         (np.zeros(2, [("x", "f4")]), "dtype"),
         (np.ma.masked_array([1, 2], [True, False]), "masked array"),
+        (np.zeros(2, [("x", "U0")])["x"], "items have no bytes"),
         ([np.zeros(1)] * 1025, "1025 arrays"),
         (b"x" * (17 * 2**20), "bytes of header"),
         (np.broadcast_to(np.uint8(0), (MAX_BODY_BYTES + 1,)), "bytes of arrays"),

@@ -24,7 +24,8 @@ ALIGNMENT = 64
 _ARRAY_CODE = 1
 _MAPPED_CODE = 2
 _DTYPE_KINDS = "biufcSUmM"
-_DTYPE_TEXT = re.compile(r"[<>|=][biufcSUmM][0-9]{1,9}(\[[0-9A-Za-z/]{1,16}\])?")
+_DTYPE_TEXT = re.compile(r"[<>|=][biufcSUmM][1-9][0-9]{0,8}(\[[0-9A-Za-z/]{1,16}\])?")
+"""Items of no bytes are left out: of such an array any shape fits any frame."""
 _PADDING = bytes(ALIGNMENT)
 _MAX_DIMENSIONS = 32
 
@@ -66,6 +67,8 @@ class Body:
         if dtype.kind not in _DTYPE_KINDS or isinstance(value, np.ma.MaskedArray):
             kind = "a masked array" if isinstance(value, np.ma.MaskedArray) else f"dtype {dtype}"
             raise WireError(f"an array with {kind} cannot cross between processes")
+        if not dtype.itemsize:
+            raise WireError(f"an array whose items have no bytes ({dtype}) cannot cross")
         if self._arena is not None and value.nbytes >= SMALLEST_BYTES:
             placed = self._arena.place(value, self._pins)
             if placed is not None:
