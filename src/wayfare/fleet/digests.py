@@ -5,11 +5,14 @@ Knows nothing of how digests are made or carried.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from wayfare.fleet.errors import CopyFailedError
 from wayfare.fleet.launcher import Firing
+
+Digest = Callable[[str, Mapping[str, Any], str, tuple[int, ...]], bytes]
+"""Makes the digest of a firing: of a tool's outputs, at a node path and turns."""
 
 
 class DigestCollector:
@@ -18,11 +21,13 @@ class DigestCollector:
     def __init__(self) -> None:
         self._expected: dict[int, tuple[str, tuple[int, ...]]] = {}
         self._firings: list[Firing] = []
+        self._held: dict[int, tuple[str, Mapping[str, Any]]] = {}
 
     def reset(self) -> None:
         """Drop everything: digests of earlier calls that still come are ignored."""
         self._expected.clear()
         self._firings.clear()
+        self._held.clear()
 
     def expect(self, call_id: int, path: str, turns: tuple[int, ...]) -> None:
         """Note a call that was sent."""
@@ -35,9 +40,22 @@ class DigestCollector:
     def add(self, digests: Iterable[Sequence[Any]]) -> None:
         """Take `[call id, digest]` pairs as they ride on replies."""
         for call_id, digest in digests:
+            self._held.pop(call_id, None)
             call = self._expected.pop(call_id, None)
             if call is not None:
                 self._firings.append((*call, bytes(digest)))
+
+    def hold(self, call_id: int, tool: str, outputs: Mapping[str, Any]) -> None:
+        """Keep what a call came to until its digest is there, in case the copy ends before."""
+        self._held[call_id] = (tool, outputs)
+
+    def settle(self, digest: Digest) -> None:
+        """Make the digests that the copy owes for what it answered; it has ended."""
+        for call_id, (tool, outputs) in self._held.items():
+            call = self._expected.pop(call_id, None)
+            if call is not None:
+                self._firings.append((*call, digest(tool, outputs, *call)))
+        self._held.clear()
 
     def take(self, copy: str) -> list[Firing]:
         """Return the firings and begin anew.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 from dataclasses import dataclass
+from typing import Literal
 
 from nodeset.host import ExitStatus
 from wayfare.graph.calls import InfrastructureError
@@ -16,6 +17,16 @@ _REFUSALS = (
     ExitStatus.INITIALIZE_FAILED,
 )
 LAST_LINES = "Its last lines:"
+Cause = Literal["", "budget", "silence", "memory"]
+"""Why a copy was killed on purpose; "": it was not."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Why a copy had to be killed, as a sentence about it."""
+
+    cause: Cause
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +38,8 @@ class CopyDeath:
     status: int
     """Exit status; below 0: minus the number of the signal that ended it."""
     log_tail: str
+    verdict: Verdict | None = None
+    """Why it was killed on purpose."""
 
     @property
     def refusal(self) -> str:
@@ -44,10 +57,15 @@ class CopyDeath:
 
     def describe(self) -> str:
         """Return the death in one sentence, with the copy's last lines below it."""
-        text = f"copy {self.tag!r} (pid {self.pid}) ended with {describe_status(self.status)}."
+        text = f"copy {self.tag!r} (pid {self.pid}) {self._describe_end()}"
         if not self.log_tail:
             return text + " It printed nothing."
         return f"{text} {LAST_LINES}\n{_indent(self.log_tail)}"
+
+    def _describe_end(self) -> str:
+        if self.verdict is not None:
+            return f"was killed: {self.verdict.text}"
+        return f"ended with {describe_status(self.status)}."
 
 
 def _indent(text: str) -> str:
@@ -64,16 +82,62 @@ def describe_status(status: int) -> str:
         return f"signal {-status}"
 
 
-class CopyFailedError(InfrastructureError):
-    """A copy that had been ready is gone, hung or unreachable."""
+@dataclass(frozen=True, slots=True)
+class CallInFlight:
+    """What a copy was asked when it failed: a tool's call at a node, or an operation."""
 
-    def __init__(self, message: str, death: CopyDeath | None = None) -> None:
+    text: str
+    path: str = ""
+    turns: tuple[int, ...] = ()
+
+
+class CopyFailedError(InfrastructureError):
+    """A copy that had been ready is gone, hung or unreachable.
+
+    `is_spent`: what the copy was asked has been tried as often as it may be.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        death: CopyDeath | None = None,
+        *,
+        call: CallInFlight | None = None,
+        is_spent: bool = False,
+    ) -> None:
         super().__init__(message)
         self.death = death
+        self.call = call
+        self.is_spent = is_spent
 
 
-class BudgetExceededError(InfrastructureError):
+class BudgetExceededError(CopyFailedError):
     """A copy did not answer within the budget of what it was asked."""
+
+
+class SilentCopyError(CopyFailedError):
+    """A copy lives but does nothing and answers nothing."""
+
+
+class MemoryExceededError(CopyFailedError):
+    """A copy grew far beyond its memory limit."""
+
+
+_FAILURES: dict[Cause, type[CopyFailedError]] = {
+    "": CopyFailedError,
+    "budget": BudgetExceededError,
+    "silence": SilentCopyError,
+    "memory": MemoryExceededError,
+}
+
+
+def failure_of(
+    death: CopyDeath, call: CallInFlight | None = None, *, note: str = "", is_spent: bool = False
+) -> CopyFailedError:
+    """Return the error for what a death cut short: its class says why the copy died."""
+    kind = _FAILURES[death.verdict.cause if death.verdict else ""]
+    text = death.describe() if call is None else f"{call.text}: {death.describe()}"
+    return kind(f"{note}{text}", death, call=call, is_spent=is_spent)
 
 
 class FleetSetupError(Exception):
