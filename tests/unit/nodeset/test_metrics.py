@@ -8,13 +8,23 @@ import numpy as np
 import pytest
 
 from nodeset.metrics import (
+    AnyOf,
+    collision_rate,
+    count_collisions,
     episode_length,
     episode_return,
     episode_success,
+    goal_progress,
     is_undefined,
     navigation_error,
+    oracle_navigation_error,
     oracle_success,
+    oracle_success_weighted_path_length,
+    score_eqa_navigation,
+    score_goal,
     score_navigation,
+    score_successes,
+    soft_success_weighted_path_length,
     success,
     success_weighted_path_length,
     trajectory_length,
@@ -116,3 +126,70 @@ def test_a_time_limit_can_be_the_best_outcome_or_a_failure() -> None:
     assert episode_success("terminated", terminated=True) is True
     with pytest.raises(ValueError, match="must be one of"):
         episode_success("always")
+
+
+def test_an_oracle_stops_the_agent_at_the_first_place_that_is_near_enough() -> None:
+    assert oracle_success_weighted_path_length([0, 8, 10, 0], 10, on_line) == 1.0
+    assert oracle_success_weighted_path_length([0, -5, 10], 10, on_line) == 0.5
+    assert oracle_success_weighted_path_length([0, 5, 0], 10, on_line) == 0.0
+    assert is_undefined(oracle_success_weighted_path_length([3, 4, 3], 3, on_line))
+    assert is_undefined(oracle_success_weighted_path_length([0, 1], ISLAND, on_line))
+
+
+def test_soft_spl_falls_with_the_distance_that_is_left() -> None:
+    assert soft_success_weighted_path_length([0, 5], 10, on_line) == 0.5
+    assert soft_success_weighted_path_length([0, -5, 5], 10, on_line) == 0.5 * 10 / 15
+    assert soft_success_weighted_path_length([0, -5], 10, on_line) == 0.0
+    assert is_undefined(soft_success_weighted_path_length([3, 4, 3], 3, on_line))
+    assert is_undefined(soft_success_weighted_path_length([0, 1], ISLAND, on_line))
+
+
+def test_progress_is_what_was_gained_and_the_nearest_approach_what_might_have_been() -> None:
+    assert goal_progress([0, 8, 4], 10, on_line) == 4.0
+    assert goal_progress([0, -2], 10, on_line) == -2.0
+    assert oracle_navigation_error([0, 8, 4], 10, on_line) == 2.0
+    assert score_eqa_navigation([0, 8, 4], 10, on_line) == {
+        "d_T": 6.0,
+        "d_delta": 4.0,
+        "d_min": 2.0,
+    }
+    assert all(map(is_undefined, score_eqa_navigation([0, 1], ISLAND, on_line).values()))
+
+
+def test_only_who_stops_near_the_goal_has_found_it() -> None:
+    found = score_goal([0, 10], 10, on_line, threshold_m=0.2)
+    assert found == {"distance_to_goal": 0.0, "success": True, "spl": 1.0, "soft_spl": 1.0}
+    never = score_goal([0, 10], 10, on_line, threshold_m=0.2, stopped=False)
+    assert never == {"distance_to_goal": 0.0, "success": False, "spl": 0.0, "soft_spl": 1.0}
+
+
+def test_the_way_walked_may_be_measured_otherwise_than_the_way_to_the_goal() -> None:
+    def straight(here: float, there: float) -> float:
+        return abs(here - there) / 2
+
+    assert score_goal([0, -5, 10], 10, on_line, threshold_m=1, step_distance=straight)["spl"] == 1.0
+
+
+def test_of_several_goals_the_nearest_counts() -> None:
+    assert navigation_error([0, 4], AnyOf((9, 6, ISLAND)), on_line) == 2.0
+    assert success_weighted_path_length([0, -6], AnyOf((9, -8)), on_line) == 1.0
+    with pytest.raises(ValueError, match="has no places"):
+        AnyOf(())
+
+
+def test_success_may_come_go_and_be_there_before_the_first_step() -> None:
+    assert score_successes([True, False, True, False], truncated=True) == {
+        "success_at_reset": True,
+        "success_once": True,
+        "success_at_end": False,
+        "truncated": True,
+    }
+    assert is_undefined(score_successes([False], truncated=False)["success_once"])
+    with pytest.raises(ValueError, match="the state after the reset"):
+        score_successes([], truncated=False)
+
+
+def test_collisions_are_counted_per_step() -> None:
+    assert count_collisions([True, False, True, False]) == 2
+    assert collision_rate([True, False, True, False]) == 0.5
+    assert is_undefined(collision_rate([]))
