@@ -21,8 +21,8 @@ from .network import Architecture
 from .shape import CHECKPOINT_SOURCE as SOURCE
 from .shape import EMBEDDINGS_SOURCE
 
-# Checkpoints were written beside habitat-lab 0.1.x and yacs, whose settings are kinds of dict. These
-# names are let in, as the one kind of dict with attributes that torch's safe reader fills.
+# Checkpoints were written beside habitat-lab 0.1.x and yacs, whose settings are kinds of dict.
+# These names are let in, as the one kind of dict with attributes that torch's safe reader fills.
 SETTINGS_CLASSES = (
     (OrderedDict, "habitat.config.default.Config"),
     (OrderedDict, "habitat.config.Config"),
@@ -48,8 +48,8 @@ def read_checkpoint(path: Path, sha256: str = "") -> dict[str, Tensor]:
             content: Any = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises many kinds for a foreign file
         raise CheckpointError(
-            f"checkpoint {str(path)!r} cannot be read ({tell(error)}); it must be a torch file with "
-            f"'state_dict' and 'config' as VLN-CE writes them. {SOURCE}"
+            f"checkpoint {str(path)!r} cannot be read ({tell(error)}); it must be a torch file "
+            f"with 'state_dict' and 'config' as VLN-CE writes them. {SOURCE}"
         ) from error
     state = content.get("state_dict") if isinstance(content, Mapping) else None
     if not isinstance(state, Mapping):
