@@ -91,7 +91,7 @@ def embed_graphs(document: GraphDocument, find: Callable[[str], GraphDocument]) 
 
 
 class _Embedding:
-    """Puts graphs in the place of their names; counts nodes, since a few graphs can name millions."""
+    """Puts graphs in the place of their names; counts nodes: a few graphs can name millions."""
 
     def __init__(self, find: Callable[[str], GraphDocument]) -> None:
         self._find = find

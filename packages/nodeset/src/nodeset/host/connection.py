@@ -13,7 +13,7 @@ from nodeset import wire
 from nodeset.errors import WireError
 from nodeset.frame import MAX_BODY_BYTES, MAX_HEADER_BYTES
 from nodeset.host.app import PROTOCOL, AutoServerApp
-from nodeset.host.request import Sent, failed, read_op
+from nodeset.host.request import Sent, failed, is_id, read_op
 from nodeset.passive import describe
 from nodeset.stream import Stream
 
@@ -22,6 +22,7 @@ MAX_UNANSWERED = 4096
 PAUSE_BYTES = 8 * 2**20
 """Unsent bytes from which on no more requests of a connection are read."""
 _STRANGER_HEADER_BYTES = 64 * 2**10
+_MAX_WORKERS = 2**31
 
 
 class Connection:
@@ -106,14 +107,15 @@ class Connection:
         self._app.submit(self._caller, message, self._reply)
 
     def _greet(self, message: Dict[str, Any]) -> None:
+        if self._token is not None and not _is_token(message.get("token"), self._token):
+            raise WireError("hello has no token, or a wrong one")
         protocol, worker = message.get("protocol"), message.get("worker", -1)
         if type(protocol) is not int or protocol != PROTOCOL:
             asked = describe(protocol)
             raise WireError(f"hello asks for protocol {asked}; this host speaks {PROTOCOL}")
-        if type(worker) is not int:
-            raise WireError(f"hello has worker={describe(worker)}; it must be a whole number")
-        if self._token is not None and not _is_token(message.get("token"), self._token):
-            raise WireError("hello has no token, or a wrong one")
+        if type(worker) is not int or not -1 <= worker < _MAX_WORKERS:
+            rule = f"it must be a whole number from -1 to {_MAX_WORKERS - 1}"
+            raise WireError(f"hello has worker={describe(worker)}; {rule}")
         self._is_known = True
         self._caller.worker = worker
         self._decoder.max_header_bytes = MAX_HEADER_BYTES
@@ -139,7 +141,7 @@ class Connection:
     def _end(self, error: WireError, request_id: Any) -> None:
         """Say why, read nothing more, and let the connection be closed."""
         self._is_ending = True
-        known = request_id if type(request_id) is int else -1
+        known = request_id if is_id(request_id) else -1
         self._outbox.send(wire.encode(failed(known, error)))
 
 

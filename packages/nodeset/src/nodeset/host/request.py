@@ -20,16 +20,24 @@ Sent = Optional[Body]
 Reply = Callable[[Message], Sent]
 """Sends one reply. Raises WireError if that cannot be encoded; nothing was sent then."""
 
-_KINDS = {str: "text", int: "a whole number", dict: "a map", list: "a list"}
+_KINDS = {str: "text", int: "a whole number", float: "a float", dict: "a map", list: "a list"}
 _MAX_SEED = 2**64 - 1
+_MAX_ID = 2**63 - 1
 
 
 def read_id(request: Mapping[str, Any]) -> int:
     """Return the request's id; raises WireError, after which no reply can be matched."""
-    value = request.get("id")
-    if type(value) is not int:
-        raise WireError(f"a request has id={describe(value)}; it must be a whole number")
-    return value
+    value: Any = request.get("id")
+    if not is_id(value):
+        raise WireError(
+            f"a request has id={describe(value)}; it must be a whole number from 0 to 2**63 - 1"
+        )
+    return int(value)
+
+
+def is_id(value: Any) -> bool:
+    """Say whether a reply can carry the value as the id of its request."""
+    return type(value) is int and 0 <= value <= _MAX_ID
 
 
 def read_op(request: Mapping[str, Any]) -> str:

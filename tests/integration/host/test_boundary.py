@@ -1,0 +1,103 @@
+"""What a copy lets in: who may speak, how much, and what a frame may bring with it."""
+
+from __future__ import annotations
+
+import array
+import fcntl
+import os
+import socket
+from pathlib import Path
+
+import msgpack
+import numpy as np
+import pytest
+from tests.integration.host.client import Client
+
+from nodeset import WireError
+from nodeset.frame import NOTICE, pack_prefix
+from nodeset.wire import encode
+
+
+def test_a_stranger_over_tcp_learns_nothing_but_that_a_token_is_due(host):
+    _, url = host.start("line.py", "--token-env", "SECRET", listen="tcp:127.0.0.1:0", SECRET="s3")
+    for wrong in ({"protocol": 99}, {"worker": "x"}, {"token": "é"}, {"mapped": True}):
+        with pytest.raises(WireError, match=r"^hello has no token, or a wrong one$"):
+            Client(url, **wrong)
+
+
+@pytest.mark.parametrize(
+    "hello", [{"token": "s" * 70_000}, {"padding": np.zeros(100_000)}], ids=["header", "body"]
+)
+def test_what_a_stranger_over_tcp_may_send_is_bounded(host, hello):
+    _, url = host.start("line.py", "--token-env", "SECRET", listen="tcp:127.0.0.1:0", SECRET="s3")
+    with pytest.raises((WireError, ConnectionError), match=r"too large|reset|Broken pipe"):
+        Client(url, **hello)
+    with Client(url, token="s3") as client:
+        assert client.hello["name"] == ""
+
+
+@pytest.mark.parametrize("worker", [2**63, -2, 2**31, True, "0"])
+def test_a_worker_that_is_no_number_of_one_is_refused(line, worker):
+    with pytest.raises(WireError, match=r"worker=.*; it must be a whole number from -1"):
+        Client(line, worker=worker)
+
+
+@pytest.mark.parametrize("request_id", [-1, 2**63, 1.0, None, True])
+def test_an_id_that_no_reply_could_carry_ends_the_connection_and_nothing_else(
+    host, line, request_id
+):
+    client = host.connect(line)
+    client.socket.sendall(b"".join(encode({"id": request_id, "op": "where"})))
+    with pytest.raises(WireError, match="whole number from 0"):
+        client.receive(-1)
+    assert host.connect(line).request("health")["state"] == "ready"
+
+
+def memory(size, seals):
+    descriptor = os.memfd_create("test", os.MFD_ALLOW_SEALING)
+    os.ftruncate(descriptor, size)
+    fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+    return descriptor
+
+
+def count_files(pid):
+    return sum(1 for _ in Path(f"/proc/{pid}/fd").iterdir())
+
+
+def announce(client, size, *descriptors):
+    """Send a notice of memory, and descriptors with it."""
+    header = msgpack.packb([0, 0, size])
+    rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))
+    notice = pack_prefix(len(header), flags=NOTICE) + header
+    client.socket.sendmsg([notice], [rights] if descriptors else [])
+    for descriptor in descriptors:
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize(
+    ("size", "seals", "rule"),
+    [
+        (4096, 0, "cannot be mapped: it has 4096 bytes and seals 0x0"),
+        (2048, fcntl.F_SEAL_SHRINK, "cannot be mapped: it has 2048 bytes"),
+        (4096, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_WRITE, "cannot be mapped"),
+    ],
+    ids=["it could shrink", "it is smaller", "it can't be mapped"],
+)
+def test_memory_that_could_end_its_reader_is_refused(host, line, size, seals, rule):
+    client = host.connect(line, mapped=True)
+    announce(client, 4096, memory(size, seals))
+    with pytest.raises(WireError, match=rule):
+        client.receive(-1)
+    assert host.connect(line).request("health")["state"] == "ready"
+
+
+def test_descriptors_that_no_frame_asks_for_are_closed(host, line):
+    pid = host.connect(line).hello["pid"]
+    held = count_files(pid)
+    for count in (0, 1, 3, 30):
+        with Client(line, mapped=True) as client:
+            announce(client, 4096, *(os.open("/", os.O_RDONLY) for _ in range(count)))
+            with pytest.raises(WireError, match=r"no descriptor|cannot be mapped|asks for"):
+                client.receive(-1)
+    host.connect(line).request("health")
+    assert count_files(pid) <= held + 1
