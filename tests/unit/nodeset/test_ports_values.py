@@ -70,6 +70,12 @@ def test_value_is_made_plain_on_leaving(wire_type: str, value: Any, plain: Any) 
         ("JSON", {"a": [b"x"]}, r"at \['a'\]\[0\]"),
         ("ANY", [{1, 2}], r"got set \{1, 2\}.* at \[0\]"),
         ("LIST[BOOL]", [True, 0], r"at \[1\]"),
+        ("TEXT", "a\ud800", r"got str 'a\\ud800', due text without lone surrogates"),
+        ("LIST[TEXT]", ["a", "\udfff"], r"without lone surrogates at \[1\]"),
+        ("JSON", {"a": [np.str_("\ud800")]}, r"without lone surrogates at \['a'\]\[0\]"),
+        ("ANY", {"\ud800": 1}, "without lone surrogates"),
+        ("METRICS", {"\ud800": 1}, "without lone surrogates"),
+        ("METRICS", {"a": {"undefined": "\ud800"}}, r"without lone surrogates at \['a'\]"),
     ],
 )
 def test_wrong_value_names_tool_port_got_and_due(wire_type: str, value: Any, due: str) -> None:

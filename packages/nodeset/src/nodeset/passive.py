@@ -10,6 +10,8 @@ from typing import Any, Dict
 
 import numpy as np
 
+from nodeset.text import is_encodable
+
 MAX_DEPTH = 64
 INT_MIN, INT_MAX = -(2**63), 2**64 - 1
 """The integers that fit in 64 bits, signed or unsigned."""
@@ -44,7 +46,9 @@ def passive(value: Any, *, arrays: bool, at: str = "", depth: int = 0) -> Any:
     if depth > MAX_DEPTH:
         raise MismatchError("...", f"at most {MAX_DEPTH} levels of nesting", _at(at[:60]))
     kind = type(value)
-    if kind in (str, float, bool) or value is None:
+    if kind is str:
+        return value if value.isascii() else encodable(value, at)
+    if kind in (float, bool) or value is None:
         return value
     if isinstance(value, (list, tuple)):
         return [
@@ -56,6 +60,13 @@ def passive(value: Any, *, arrays: bool, at: str = "", depth: int = 0) -> Any:
     return _passive_atom(value, arrays, at)
 
 
+def encodable(text: str, at: str = "") -> str:
+    """Return the text; raises MismatchError for one that no file or message can hold."""
+    if not is_encodable(text):
+        raise MismatchError(text, "text without lone surrogates", _at(at))
+    return text
+
+
 def _at(at: str) -> str:
     return f" at {at}" if at else ""
 
@@ -65,7 +76,7 @@ def _passive_dict(value: Mapping[Any, Any], arrays: bool, at: str, depth: int) -
     for key, item in value.items():
         if not isinstance(key, str):
             raise MismatchError(key, "dict keys that are text", _at(at))
-        result[str(key)] = passive(item, arrays=arrays, at=f"{at}[{key!r}]", depth=depth + 1)
+        result[encodable(str(key), at)] = passive(item, arrays=arrays, at=f"{at}[{key!r}]", depth=depth + 1)
     return result
 
 
@@ -74,7 +85,7 @@ def _passive_atom(value: Any, arrays: bool, at: str) -> Any:
     if isinstance(plain, int):
         return _passive_int(plain, at)
     if isinstance(plain, (str, float)):
-        return str(plain) if isinstance(plain, str) else float(plain)
+        return encodable(str(plain), at) if isinstance(plain, str) else float(plain)
     if arrays and isinstance(plain, bytes):
         return plain
     if arrays and isinstance(value, np.ndarray):

@@ -19,6 +19,7 @@ from nodeset.passive import (
     MismatchError,
     contiguous,
     describe,
+    encodable,
     passive,
     plain_scalar,
 )
@@ -199,7 +200,7 @@ def _bool(value: Any) -> bool:
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise MismatchError(value, "text")
-    return str(value)
+    return encodable(str(value))
 
 
 def _metric(value: Any) -> Any:
@@ -220,7 +221,7 @@ def _metrics(value: Any) -> Any:
         if not isinstance(name, str):
             raise MismatchError(name, "metric names that are text")
         try:
-            result[name] = _metric(number)
+            result[encodable(name)] = _metric(number)
         except MismatchError as error:
             raise MismatchError(error.value, error.due, f" at [{name!r}]") from None
     return result
