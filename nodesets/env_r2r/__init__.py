@@ -71,4 +71,5 @@ class R2RNodeSet(BaseNodeSet):
             "step": {**looking, "action": [0, 1, 0]},
             "step_panorama": {**looking, "action": 0},
             "evaluate": looking,
+            "evaluate_path": looking,
         }

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import Any, Mapping
 
 from nodeset import BaseCanvasNode, BatchContext, Context, PortDef
-from nodeset.metrics import SUCCESS_THRESHOLD_M, score_navigation, trajectory_length, undefined
 
 from .dataset import Task
+from .scoring import GOAL_METRICS, PATH_METRICS, score_goal, score_path
 from .state import State, read_state, start_state, step_in_panorama, step_in_view
 from .view import elevation_rad, heading_rad, initial_view
 from .world import World
@@ -171,24 +171,29 @@ class Evaluate(R2RTool):
     node_type = "env_r2r__evaluate"
     display_name = "Evaluate"
     input_ports = [_EPISODE, _STATE, _SPLIT]
-    output_ports = [PortDef("metrics", "METRICS", "NE, TL, SR, OSR, SPL")]
+    output_ports = [PortDef("metrics", "METRICS", ", ".join(GOAL_METRICS))]
 
     def answer(self, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
         trajectory = read_state(row["state"]).trajectory
-        distance_m = self.world.views(task.scan).graph.distance_m
-        if task.goal is not None:
-            scores = score_navigation(
-                trajectory, task.goal, distance_m, threshold_m=SUCCESS_THRESHOLD_M
-            )
-            return {"metrics": scores}
-        hidden = undefined("the split publishes no goals")
-        length_m = trajectory_length(trajectory, distance_m)
-        return {"metrics": {**dict.fromkeys(("NE", "SR", "OSR", "SPL"), hidden), "TL": length_m}}
+        return {"metrics": score_goal(task, trajectory, self.world.views(task.scan).graph)}
+
+
+class EvaluatePath(R2RTool):
+    """Score the trajectory against goal and reference path: what `evaluate` gives, and nDTW etc."""
+
+    node_type = "env_r2r__evaluate_path"
+    display_name = "Evaluate against the reference path"
+    input_ports = [_EPISODE, _STATE, _SPLIT]
+    output_ports = [PortDef("metrics", "METRICS", ", ".join(PATH_METRICS))]
+
+    def answer(self, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
+        trajectory = read_state(row["state"]).trajectory
+        return {"metrics": score_path(task, trajectory, self.world.views(task.scan).graph)}
 
 
 def make_tools(world: World) -> list[BaseCanvasNode]:
     """Return one of each tool."""
-    kinds = (TaskOf, Reset, Observe, ObservePanorama, Step, StepPanorama, Evaluate)
+    kinds = (TaskOf, Reset, Observe, ObservePanorama, Step, StepPanorama, Evaluate, EvaluatePath)
     return [kind(world) for kind in kinds]
 
 

@@ -59,7 +59,11 @@ class R2ROracle(BaseCanvasNode):
 
 
 class R2RReference(BaseCanvasNode):
-    """Follow the reference path from viewpoint to viewpoint, one per turn, and stop at its end."""
+    """Follow the reference path from viewpoint to viewpoint, one per turn, and stop at its end.
+
+    `route` makes other agents of it whose scores can be told beforehand: `start` stops at once,
+    `but_last` leaves the last viewpoint out, `there_and_back` returns to the start.
+    """
 
     node_type = "policy_planner__r2r_reference"
     display_name = "R2R reference path"
@@ -73,10 +77,11 @@ class R2RReference(BaseCanvasNode):
         _CANDIDATES,
     ]
     output_ports = [_CHOICE]
+    default_config = {"route": "path"}
 
     def forward(self, inputs: dict[str, Any], ctx: BatchContext) -> dict[str, Any]:
-        rows = zip(inputs["path"], inputs["step"], inputs["viewpoint"])
-        wanted = [_next_on_path(*row) for row in rows]
+        routes = [plan_route(path, ctx.config["route"]) for path in inputs["path"]]
+        wanted = [_next_on_path(*row) for row in zip(routes, inputs["step"], inputs["viewpoint"])]
         return {"action": [choose_candidate(*row) for row in zip(inputs["candidates"], wanted)]}
 
 
@@ -133,6 +138,20 @@ def next_on_way(graph: NavigationGraph, viewpoint: str, goal: str) -> str | None
     """Return the next viewpoint to go to; none at the goal, or where no way leads there."""
     next_hop = graph.ways_to(graph.index(goal)).next_hop[graph.index(viewpoint)]
     return None if next_hop < 0 else graph.viewpoints[next_hop]
+
+
+def plan_route(path: Sequence[str], route: str) -> list[str]:
+    """Return the viewpoints that a reference agent visits; raises ValueError for no route."""
+    whole = list(path)
+    routes = {
+        "path": whole,
+        "start": whole[:1],
+        "but_last": whole[:-1] or whole,
+        "there_and_back": whole + whole[-2::-1],
+    }
+    if route not in routes:
+        raise ValueError(f"setting route={route!r} must be one of {', '.join(routes)}")
+    return routes[route]
 
 
 def _next_on_path(path: Sequence[str], step: int, viewpoint: str) -> str | None:

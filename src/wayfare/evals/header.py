@@ -112,10 +112,11 @@ def list_claims(document: GraphDocument, fleet: Fleet) -> Iterator[tuple[str, Cl
             continue
         for tool in fleet.manifests[name]["tools"]:
             if tool["batched"] and (name, tool["name"]) in used:
-                yield f"{name}__{tool['name']}", _claim(tool)
+                yield f"{name}__{tool['name']}", claim_of(tool)
 
 
-def _claim(tool: Mapping[str, Any]) -> Claim:
+def claim_of(tool: Mapping[str, Any]) -> Claim:
+    """Return what a batched tool claims, by its part of the manifest."""
     if tool["pad_batch"]:
         return "padded"
     return "not claimed" if tool["batch_tolerance"] > 0 else "bit-stable"

@@ -12,7 +12,9 @@ from wayfare.graph.document import load_graph
 from wayfare.graph.validate import validate
 
 
-@pytest.mark.parametrize("name", ["r2r_oracle", "r2r_random", "r2r_reference", "r2r_stop"])
+@pytest.mark.parametrize(
+    "name", ["r2r_oracle", "r2r_random", "r2r_reference", "r2r_route", "r2r_stop"]
+)
 def test_a_shipped_agent_has_no_faults(name: str, repo_root: Path) -> None:
     nodesets = ("env_r2r", "policy_planner")
     manifests = {
@@ -22,4 +24,4 @@ def test_a_shipped_agent_has_no_faults(name: str, repo_root: Path) -> None:
     document = load_graph(repo_root / "graphs" / f"{name}.json")
     assert validate(document, manifests) == []
     sees_goal = any(node.type == "env_r2r__task" for node in document.nodes)
-    assert sees_goal == (name in {"r2r_oracle", "r2r_reference"})
+    assert sees_goal == (name in {"r2r_oracle", "r2r_reference", "r2r_route"})
