@@ -5,7 +5,6 @@ Knows nothing of how episodes run.
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, nullcontext
@@ -26,29 +25,35 @@ from wayfare.evals.library import evaluate_async
 from wayfare.evals.report import eval_document
 from wayfare.evals.run import Run
 from wayfare.evals.surroundings import Surroundings
+from wayfare.fleet import event_loop
 from wayfare.store.summary import RunSummary
 
 
 def evaluate(
-    graph: Annotated[str, typer.Argument(help="A graph's name in a workspace, or a JSON file.")],
+    graph: Annotated[
+        str | None, typer.Argument(help="A graph's name in a workspace, or a JSON file.")
+    ] = None,
     *,
-    workers: option.Workers = 1,
+    workers: option.Workers = None,
     episodes: option.Episodes = None,
     split: option.Split = None,
-    seed: option.Seed = 0,
-    repeats: option.Repeats = 1,
+    seed: option.Seed = None,
+    repeats: option.Repeats = None,
     set_: option.Overrides = None,
     step_budget: option.StepBudget = None,
-    retries: option.Retries = 2,
-    record: option.Record = "actions",
+    retries: option.Retries = None,
+    record: option.Record = None,
     record_only: option.RecordOnly = "",
+    resume: option.Resume = None,
+    force: option.Force = False,
+    retry_errors: option.RetryErrors = False,
     drain_seconds: option.DrainSeconds = None,
     in_process: option.InProcess = False,
     out: option.Out = None,
     workspace: option.Workspace = None,
     as_json: option.Json = False,
 ) -> None:
-    """Run GRAPH over episodes with N workers."""
+    """Run GRAPH over episodes with N workers, or let a run go on with --resume."""
     settings = Settings.read(os.environ, workspace or ())
     with _surround(settings, in_process=in_process, workers=workers) as around:
         run = evaluate_async(
@@ -63,21 +68,26 @@ def evaluate(
             retries=retries,
             record=record,
             record_only=record_only,
+            resume=resume,
+            force=force,
+            retry_errors=retry_errors,
             workspaces=settings.workspaces,
             out=out or settings.runs,
             surroundings=around,
         )
-        summary = asyncio.run(_interruptible(run, around, drain_seconds))
+        summary = event_loop.run(_interruptible(run, around, drain_seconds))
     raise typer.Exit(_finish(summary, as_json))
 
 
 @contextmanager
-def _surround(settings: Settings, *, in_process: bool, workers: int) -> Iterator[Surroundings]:
+def _surround(
+    settings: Settings, *, in_process: bool, workers: int | None
+) -> Iterator[Surroundings]:
     """Give what the run takes from here; the view of it is open meanwhile.
 
     What author code in this process prints goes to stderr, so that stdout is the command's.
     """
-    if in_process and workers > 1:
+    if in_process and (workers or 1) > 1:
         raise typer.BadParameter("--in-process runs one worker", param_hint="--workers")
     printing = printing_to_stderr() if in_process else nullcontext()
     with open_view(Console(stderr=True)) as view, printing:

@@ -14,7 +14,7 @@ from wayfare.engine.agenda import Agenda, Due
 from wayfare.engine.errors import NodeFailure, RuleError
 from wayfare.engine.machine import Machine
 from wayfare.engine.result import GraphResult, collect_metrics
-from wayfare.graph.calls import Invoker
+from wayfare.graph.calls import Answer, Invoker, ToolCall
 from wayfare.graph.unit import Plan
 
 Outputs = dict[str, Any]
@@ -72,7 +72,7 @@ class Executor:
     def _advance(self, ended: asyncio.Future[Outputs] | None = None) -> None:
         """Take a call that has ended, fire what is ready and issue the calls that are due.
 
-        Calls' callbacks get here, not a task that waits for them: waking it for every call would
+        Calls' outcomes get here, not a task that waits for them: waking it for every call would
         be a good part of what a call costs in this process.
         """
         if self._end.done():
@@ -81,9 +81,7 @@ class Executor:
             if ended is not None:
                 self._take(ended)
             for due, call in self._agenda.advance():
-                begun = asyncio.ensure_future(self._invoker.invoke(call))
-                self._calls[begun] = due
-                begun.add_done_callback(self._advance)
+                self._begin(due, call)
         except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  `run` raises it
             self._end.set_exception(error)
             return
@@ -91,6 +89,14 @@ class Executor:
             self._loop.call_soon(self._advance)
         elif not self._calls:
             self._end.set_result(None)
+
+    def _begin(self, due: Due, call: ToolCall) -> None:
+        begun = asyncio.ensure_future(self._invoker.invoke(call))
+        self._calls[begun] = due
+        if isinstance(begun, Answer):
+            begun.listen(self._advance)
+        else:
+            begun.add_done_callback(self._advance)
 
     def _take(self, ended: asyncio.Future[Outputs]) -> None:
         due = self._calls.pop(ended)
@@ -107,6 +113,8 @@ class Executor:
         calls = list(self._calls)
         self._calls.clear()
         for call in calls:
+            if isinstance(call, Answer):
+                call.listen(None)
             call.remove_done_callback(self._advance)
             call.cancel()
         if calls:

@@ -22,6 +22,7 @@ from nodeset.host.app import AutoServerApp
 from nodeset.host.bell import SharedPolling
 from nodeset.host.connection import Connection
 from nodeset.host.status import ExitStatus
+from nodeset.spin import SpinningWait
 
 _READ, _WRITE = select.EPOLLIN, select.EPOLLOUT
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
@@ -45,6 +46,7 @@ class SocketServer:
         self._listener = listener
         self._token = token
         self._epoll = select.epoll()
+        self._events = SpinningWait(self._epoll.poll, steps_aside=True)
         self._handlers: Dict[int, Callable[[], None]] = {}
         self._connections: Dict[int, Connection] = {}
         self._wanted: Dict[Connection, int] = {}
@@ -102,7 +104,7 @@ class SocketServer:
     def _poll(self, timeout: Optional[float]) -> None:
         """Wait for events and serve them; one thread at a time."""
         with _ending_the_process():
-            for number, events in self._epoll.poll(timeout):
+            for number, events in self._events.wait(timeout):
                 connection = self._connections.get(number)
                 if connection is not None:
                     self._attend(connection, events)

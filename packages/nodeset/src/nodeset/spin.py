@@ -1,0 +1,95 @@
+"""Wait for events without falling asleep, where they have been coming sooner than a sleeper wakes.
+
+Knows nothing of what the events are or of who brings them about.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from typing import Any, Callable, List, Optional
+
+SPIN_SECONDS = 0.000_2
+"""To sleep and to be woken takes about 50 µs at either end: for a few of these, staying up pays."""
+HITS_TO_SPIN = 3
+WAITS_TO_LOOK = 64
+"""Waits after which it is looked whether the processor is somebody else's too."""
+_SHARED_BELOW = 0.8
+_MAX_WAITS_TO_LOOK = WAITS_TO_LOOK * 2**10
+
+Poll = Callable[[Optional[float]], List[Any]]
+"""Returns what has happened, after at most so many seconds; None waits without a bound."""
+
+
+class SpinningWait:
+    """Polls over and over for up to SPIN_SECONDS, but only while events do come within them.
+
+    One wait that was longer ends it, so that nobody's processor is taken for long for nothing: on a
+    machine that has more to do than processors, waits are longer.
+
+    Two processes that wake each other are often kept on one processor, of two, though they could
+    run at the same time: the one that `steps_aside` then moves.
+    """
+
+    def __init__(self, poll: Poll, *, steps_aside: bool = False) -> None:
+        self._poll = poll
+        self._hits = 0
+        self._is_alone = len(os.sched_getaffinity(0)) < 2
+        self._neighbours = _Neighbours() if steps_aside else None
+
+    def wait(self, timeout: Optional[float] = None) -> List[Any]:
+        """Return what has happened, once there is something or the seconds have passed."""
+        begun = time.perf_counter()
+        if self._hits < HITS_TO_SPIN:
+            events = self._poll(timeout)
+            is_hit = events and time.perf_counter() - begun <= SPIN_SECONDS
+            self._hits = self._hits + 1 if is_hit and not self._is_alone else 0
+            return events
+        events = self._spin(begun, timeout)
+        if events:
+            if self._neighbours is not None:
+                self._neighbours.note_spin(begun)
+            return events
+        self._hits = 0
+        return self._poll(timeout)
+
+    def _spin(self, begun: float, timeout: Optional[float]) -> List[Any]:
+        seconds = SPIN_SECONDS if timeout is None else min(timeout, SPIN_SECONDS)
+        while True:
+            events = self._poll(0)
+            if events or time.perf_counter() - begun >= seconds:
+                return events
+            os.sched_yield()  # whoever else wants this processor goes first
+
+
+class _Neighbours:
+    """Whether somebody else has run on the processor of a thread that never sleeps."""
+
+    def __init__(self) -> None:
+        self._waits = 0
+        self._waits_to_look = WAITS_TO_LOOK
+        self._since = self._used = 0.0
+
+    def note_spin(self, now: float) -> None:
+        """Count a wait that began `now`; every so often look, and move if there was somebody."""
+        self._waits += 1
+        if self._waits == 1:
+            self._since, self._used = now, time.thread_time()
+        if self._waits < self._waits_to_look:
+            return
+        self._waits = 0
+        if time.thread_time() - self._used < _SHARED_BELOW * (now - self._since):
+            _leave_processor()
+            self._waits_to_look = min(2 * self._waits_to_look, _MAX_WAITS_TO_LOOK)
+        else:
+            self._waits_to_look = WAITS_TO_LOOK
+
+
+def _leave_processor() -> None:
+    """Have the calling thread go on elsewhere; it may come back."""
+    allowed = os.sched_getaffinity(0)
+    elsewhere = allowed - {ctypes.CDLL(None).sched_getcpu()}
+    if elsewhere:
+        os.sched_setaffinity(0, elsewhere)
+        os.sched_setaffinity(0, allowed)
