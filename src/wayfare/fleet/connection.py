@@ -35,20 +35,28 @@ class Connection(Exchange):
         self._is_flushing = False
         self._loop.add_reader(sock, self._read)
 
-    async def greet(self, worker: int) -> None:
-        """Say hello, and learn whether arrays may go through memory."""
+    async def greet(self, worker: int, token: str = "") -> None:
+        """Say hello, with the token if there is one; learn whether arrays may go through memory."""
+        shown = {"token": token} if token else {}
         hello = await self.request(
             "hello",
             protocol=PROTOCOL,
             worker=worker,
             mapped=self._accepts_memory,
             budget_seconds=HELLO_SECONDS,
+            **shown,
         )
         if hello.get("mapped") is True:
             self._stream.lend_memory()
 
     async def close(self) -> None:
         """Give the connection up; requests under way fail."""
+        self._abort()
+
+    def end(self) -> None:
+        """Take what the copy sent before it ended, then give the connection up."""
+        while not self.is_lost and self._read():
+            pass
         self._abort()
 
     def _pack(self, message: Mapping[str, Any]) -> Frame:
@@ -59,16 +67,18 @@ class Connection(Exchange):
         if not self._stream.outbox.send(buffers):
             self._tend_outbox()
 
-    def _read(self) -> None:
+    def _read(self) -> bool:
+        """Take what has arrived; say whether there was something."""
         try:
             for message in self._stream.receive():
                 self._receive(message)
         except (BlockingIOError, InterruptedError):
-            return
+            return False
         except WireError as error:
             self._abort(error)
         except (OSError, EOFError):
             self._abort()
+        return True
 
     def _write(self) -> None:
         self._stream.outbox.flush()
@@ -95,16 +105,19 @@ class Connection(Exchange):
         self._lose(fault)
 
 
-async def open_connection(url: str, *, copy: str, worker: int, explain_loss: Explain) -> Connection:
+async def open_connection(
+    url: str, *, copy: str, worker: int, explain_loss: Explain, token: str = ""
+) -> Connection:
     """Connect to a copy, by its tag, at `unix:PATH` or `tcp:HOST:PORT` and greet it.
 
-    Raises OSError when nothing listens there, CopyFailedError when the copy ends meanwhile.
+    `token` is what a copy asks for over TCP. Raises OSError when nothing listens there, WireError
+    without the right token, CopyFailedError when the copy ends meanwhile.
     """
     scheme, _, address = url.partition(":")
     sock = await (_connect_unix(address) if scheme == "unix" else _connect_tcp(address))
     connection = Connection(sock, copy, explain_loss)
     try:
-        await connection.greet(worker)
+        await connection.greet(worker, token)
     except BaseException:
         await connection.close()
         raise

@@ -16,6 +16,8 @@ from tests.integration.host.client import Client
 from nodeset import WireError
 from nodeset.frame import NOTICE, pack_prefix
 from nodeset.wire import encode
+from wayfare.fleet.connection import open_connection
+from wayfare.fleet.errors import CopyFailedError
 
 
 def test_a_stranger_over_tcp_learns_nothing_but_that_a_token_is_due(host):
@@ -34,6 +36,24 @@ def test_what_a_stranger_over_tcp_may_send_is_bounded(host, hello):
         Client(url, **hello)
     with Client(url, token="s3") as client:
         assert client.hello["name"] == ""
+
+
+async def explain():
+    return CopyFailedError("the copy is gone")
+
+
+@pytest.mark.parametrize("token", ["", "s", "s33", "S3"])
+async def test_a_worker_without_the_right_token_is_told_so(host, token):
+    _, url = host.start("line.py", "--token-env", "SECRET", listen="tcp:127.0.0.1:0", SECRET="s3")
+    with pytest.raises(WireError, match="no token, or a wrong one"):
+        await open_connection(url, copy="x", worker=0, explain_loss=explain, token=token)
+
+
+async def test_a_worker_with_the_token_may_call_over_tcp(host):
+    _, url = host.start("line.py", "--token-env", "SECRET", listen="tcp:127.0.0.1:0", SECRET="s3")
+    link = await open_connection(url, copy="x", worker=0, explain_loss=explain, token="s3")
+    assert (await link.request("health", budget_seconds=20))["state"] in ("loading", "loaded")
+    await link.close()
 
 
 @pytest.mark.parametrize("worker", [2**63, -2, 2**31, True, "0"])
