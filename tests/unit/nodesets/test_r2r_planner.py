@@ -6,7 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nodesets.policy_planner.r2r import TOOLS, R2ROracle, R2RRandom, R2RReference, R2RStop
+from nodesets.policy_planner.r2r import (
+    TOOLS,
+    R2ROracle,
+    R2RRandom,
+    R2RReference,
+    R2RStop,
+    plan_route,
+)
 from tests.unit.nodesets.r2r_world import call, write_world
 
 from nodeset import BaseCanvasNode
@@ -51,6 +58,15 @@ def test_a_reference_agent_off_its_path_says_so() -> None:
         call(R2RReference(), **row, step=[1], viewpoint=["d"])
     with pytest.raises(ValueError, match="candidates are"):
         call(R2RReference(), **{**row, "path": [["b", "z"]]}, step=[0], viewpoint=["b"])
+
+
+def test_a_reference_agent_may_take_another_route() -> None:
+    routes = {route: plan_route("abd", route) for route in ("path", "start", "but_last")}
+    assert routes == {"path": ["a", "b", "d"], "start": ["a"], "but_last": ["a", "b"]}
+    assert plan_route("abd", "there_and_back") == ["a", "b", "d", "b", "a"]
+    assert plan_route("a", "but_last") == plan_route("a", "there_and_back") == ["a"]
+    with pytest.raises(ValueError, match="route='home' must be one of path, start, but_last"):
+        plan_route("abd", "home")
 
 
 def test_the_stop_agent_stops() -> None:

@@ -81,7 +81,7 @@ def test_going_to_a_candidate_looks_its_way(env: LoadedNodeSet) -> None:
 def test_a_row_alone_answers_as_in_a_batch(env: LoadedNodeSet) -> None:
     states = [reset(env, 0)[0], act(env, reset(env, 0)[0], 0), act(env, reset(env, 0)[0], 0, 1)]
     rows: dict[str, Any] = {"episode_index": [0, 2, 4], "state": states}
-    for name in ("observe", "observe_panorama", "evaluate"):
+    for name in ("observe", "observe_panorama", "evaluate", "evaluate_path"):
         together = call(env.tools[name], **rows)
         for row in range(3):
             one: dict[str, Any] = {port: [values[row]] for port, values in rows.items()}
@@ -109,6 +109,10 @@ def test_a_split_without_goals_has_a_length_and_no_score(env: LoadedNodeSet) -> 
     (metrics,) = call(env.tools["evaluate"], **row, state=state)["metrics"]
     assert metrics["TL"] == 0.0
     assert metrics["SR"] == {"undefined": "the split publishes no goals"}
+    (scores,) = call(env.tools["evaluate_path"], **row, state=state)["metrics"]
+    assert {name: scores[name] for name in metrics} == metrics
+    assert scores["SoftSPL"] == metrics["SR"]
+    assert scores["nDTW"] == {"undefined": "the split publishes no reference path"}
 
 
 def test_an_episode_or_state_that_does_not_exist_is_refused(env: LoadedNodeSet) -> None:
