@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from wayfare.store.errors import StoreError
+from wayfare.store.errors import RunNotFoundError, StoreError
 from wayfare.store.folder import HEADER_FILE, is_locked, read_header, read_summary
 from wayfare.store.records import RunHeader
 from wayfare.store.summary import RunStatus, RunSummary
@@ -29,8 +29,11 @@ class RunEntry:
 
 def list_runs(root: Path) -> list[RunEntry]:
     """Return the runs in `root`, newest first; their headers come without episodes."""
-    if not root.is_dir():
-        return []
+    try:
+        if not root.is_dir():
+            return []
+    except OSError as error:
+        raise RunNotFoundError(f"{str(root)!r} is no folder of runs: {error.strerror}.") from error
     folders = sorted((p.parent for p in root.glob(f"*/{HEADER_FILE}")), reverse=True)
     return [_read_entry(folder) for folder in folders]
 
