@@ -13,13 +13,14 @@ from typing import Any, TypeVar
 
 import wayfare
 from nodeset.errors import ContractError
-from nodeset.source import Declaration, read_declarations
+from nodeset.source import MAX_NAME_LENGTH, Declaration, read_declarations
 from wayfare.fleet.errors import UnknownNameError, UnreadableError, WorkspaceError
 from wayfare.fleet.fleet import Fleet
 from wayfare.fleet.launcher import Launcher
 from wayfare.fleet.member import Member
 from wayfare.fleet.place import place
 from wayfare.graph.document import GraphDocument
+from wayfare.graph.fault import shorten
 from wayfare.graph.tooltype import nodesets_of
 
 _INSTANCE = re.compile(r"[A-Za-z](_?[A-Za-z0-9])*")
@@ -193,10 +194,10 @@ class WorkspaceComponentRegistry:
 
 def _check_instance(instance: str) -> None:
     """Refuse a name that could not be a nodeset's: it becomes part of file names."""
-    if not _INSTANCE.fullmatch(instance):
+    if not _INSTANCE.fullmatch(instance) or len(instance) > MAX_NAME_LENGTH:
         raise WorkspaceError(
-            f"nodeset name {instance!r} in the graph must be letters, digits and single "
-            f"underscores, and begin with a letter."
+            f"nodeset name {shorten(instance)} in the graph must be at most {MAX_NAME_LENGTH} "
+            f"letters, digits and single underscores, and begin with a letter."
         )
 
 

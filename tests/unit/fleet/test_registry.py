@@ -97,3 +97,12 @@ def test_a_broken_nodeset_of_a_graph_is_told_from_one_that_is_nowhere(tmp_path):
     assert isinstance(missing["odd"], UnreadableError)
     assert "odd.py:1: cannot be read as Python" in missing["odd"].reason
     assert isinstance(missing["away"], UnknownNameError)
+
+
+@pytest.mark.parametrize("name", ["/etc", "a b", "a" * 101, "a\0", "é"])
+def test_an_instance_whose_name_is_no_name_is_refused_by_its_rule(tmp_path, name):
+    registry = WorkspaceComponentRegistry([], shipped=make_workspace(tmp_path, "env"))
+    node = {"id": "a", "type": f"{name}__act"}
+    graph = read_graph({"version": 1, "nodes": [node], "nodesets": {name: {"use": "A"}}})
+    with pytest.raises(WorkspaceError, match="must be at most 100 letters"):
+        registry.list_members(graph, 1, {})

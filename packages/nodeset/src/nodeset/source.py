@@ -14,6 +14,10 @@ from nodeset.contract import DEFAULT_BUDGETS, PARALLELISM_MODES, Deployment
 from nodeset.errors import ContractError
 
 LITERALS = ("name", "description", "parallelism", "deployment")
+MAX_NAME_LENGTH = 100
+"""Names become parts of file names."""
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What `ast` raises for text that is no Python, or that is nested too deep."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ def read_declarations(path: Path) -> List[Declaration]:
     file = module_file(path)
     try:
         tree = ast.parse(file.read_text(encoding="utf-8"), filename=str(file))
-    except (SyntaxError, UnicodeDecodeError) as error:
+    except _UNREADABLE as error:
         line = getattr(error, "lineno", None) or 1
         raise ContractError(f"{file}:{line}: cannot be read as Python: {error}") from error
     except OSError as error:
@@ -104,8 +108,11 @@ def _declaration(node: ast.ClassDef, values: Dict[str, ast.expr], file: Path) ->
     name = _text(values, "name", node, file)
     if not name:
         _refuse(file, node, node.name, 'has no name; add name = "…" to the class body')
-    if not name.replace("_", "a").isalnum() or name[0].isdigit() or "__" in name:
-        rule = "must be letters, digits and single underscores, and begin with a letter"
+    if not _is_name(name):
+        rule = (
+            f"must be at most {MAX_NAME_LENGTH} letters, digits and single underscores, and begin "
+            f"with a letter"
+        )
         _refuse(file, values["name"], node.name, f"declares name={name!r}; it {rule}")
     mode = _text(values, "parallelism", node, file) or "replicated"
     if mode not in PARALLELISM_MODES:
@@ -114,6 +121,11 @@ def _declaration(node: ast.ClassDef, values: Dict[str, ast.expr], file: Path) ->
     description = _text(values, "description", node, file) or _first_line(node)
     deployment = _deployment(values.get("deployment"), node, file)
     return Declaration(name, node.name, file, node.lineno, description, mode, deployment)
+
+
+def _is_name(name: str) -> bool:
+    is_spelt = name.replace("_", "a").isalnum() and not name[0].isdigit() and "__" not in name
+    return is_spelt and len(name) <= MAX_NAME_LENGTH
 
 
 def _first_line(node: ast.ClassDef) -> str:
@@ -133,7 +145,7 @@ def _text(values: Dict[str, ast.expr], key: str, node: ast.ClassDef, file: Path)
 def _literal(value: ast.expr, key: str, node: ast.ClassDef, file: Path) -> Any:
     try:
         return ast.literal_eval(value)
-    except ValueError:
+    except (*_UNREADABLE, TypeError):
         rule = "it is read from the source text and must be a literal"
         _refuse(file, value, node.name, f"computes {key}; {rule}")
 

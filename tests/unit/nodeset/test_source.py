@@ -1,0 +1,45 @@
+"""A nodeset's file is read without running it, whatever stands in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nodeset.errors import ContractError
+from nodeset.source import read_declarations
+
+
+def read(tmp_path: Path, text: str) -> str:
+    """Return why a file is refused."""
+    path = tmp_path / "file.py"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ContractError) as refused:
+        read_declarations(path)
+    return str(refused.value)
+
+
+def declare(name: str, value: str) -> str:
+    return f"class A(BaseNodeSet):\n    name = 'a'\n    {name} = {value}\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a = '\x00'", "(" * 300, "-" * 100_000 + "1", "x" + ".a" * 60_000, "class A(BaseNodeSet:"],
+    ids=["NUL", "brackets", "signs", "attributes", "unfinished"],
+)
+def test_what_is_no_python_or_too_deep_is_refused_with_its_place(tmp_path: Path, text: str) -> None:
+    assert "file.py:1: cannot be read as Python" in read(tmp_path, text)
+
+
+@pytest.mark.parametrize("value", ["{[]: 1}", "open('x')", "f'{1}'", "__import__('os').name"])
+def test_what_is_computed_is_refused_and_never_run(tmp_path: Path, value: str) -> None:
+    assert "computes description; it is read from the source text" in read(
+        tmp_path, declare("description", value)
+    )
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "a\\0b", "a" * 101, "a.b", ""])
+def test_a_name_that_is_no_name_is_refused(tmp_path: Path, name: str) -> None:
+    refusal = read(tmp_path, declare("name", f"'{name}'"))
+    assert "must be at most 100 letters" in refusal or "has no name" in refusal
