@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,10 @@ class CopyMeter(Meter):
         self.copy_bytes: list[int] = []
         self._half = 0
 
-    def run_started(self, header: RunHeader, metrics: Sequence[str]) -> None:
-        super().run_started(header, metrics)
+    def run_started(
+        self, header: RunHeader, metrics: Sequence[str], kept: Iterable[EpisodeRecord]
+    ) -> None:
+        super().run_started(header, metrics, kept)
         self._half = len(header.episodes) // 2
 
     def episode_finished(self, record: EpisodeRecord) -> None:

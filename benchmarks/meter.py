@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,7 +36,9 @@ class Meter(Silence):
         self._finished = 0
         self._every = 1
 
-    def run_started(self, header: RunHeader, metrics: Sequence[str]) -> None:
+    def run_started(
+        self, header: RunHeader, metrics: Sequence[str], kept: Iterable[EpisodeRecord]
+    ) -> None:
         self._every = max(1, len(header.episodes) // 10)
         self._read()
 

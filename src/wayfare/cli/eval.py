@@ -21,7 +21,8 @@ from wayfare.cli.output import print_json, print_table
 from wayfare.cli.render import describe_recording, render_summary
 from wayfare.cli.settings import Settings
 from wayfare.evals.errors import RunInterruptedError
-from wayfare.evals.library import evaluate_async
+from wayfare.evals.library import run_with_options
+from wayfare.evals.options import EvalOptions, LastingOptions, ResumeRequest
 from wayfare.evals.report import eval_document
 from wayfare.evals.run import Run
 from wayfare.evals.surroundings import Surroundings
@@ -37,7 +38,7 @@ def evaluate(
     workers: option.Workers = None,
     episodes: option.Episodes = None,
     split: option.Split = None,
-    seed: option.Seed = None,
+    seed: option.RunSeed = None,
     repeats: option.Repeats = None,
     set_: option.Overrides = None,
     step_budget: option.StepBudget = None,
@@ -55,25 +56,13 @@ def evaluate(
 ) -> None:
     """Run GRAPH over episodes with N workers, or let a run go on with --resume."""
     settings = Settings.read(os.environ, workspace or ())
+    lasting = LastingOptions(episodes or "", split, seed, repeats, record, record_only)
+    options = EvalOptions(workers, step_budget, retries, tuple(set_ or ()), lasting)
+    how = ResumeRequest(resume, force, retry_errors)
+    folders, runs = settings.workspaces, out or settings.runs
     with _surround(settings, in_process=in_process, workers=workers) as around:
-        run = evaluate_async(
-            graph,
-            workers=workers,
-            episodes=episodes or "",
-            split=split,
-            seed=seed,
-            repeats=repeats,
-            overrides=set_ or (),
-            step_budget=step_budget,
-            retries=retries,
-            record=record,
-            record_only=record_only,
-            resume=resume,
-            force=force,
-            retry_errors=retry_errors,
-            workspaces=settings.workspaces,
-            out=out or settings.runs,
-            surroundings=around,
+        run = run_with_options(
+            graph, options, how, workspaces=folders, out=runs, surroundings=around
         )
         summary = event_loop.run(_interruptible(run, around, drain_seconds))
     raise typer.Exit(_finish(summary, as_json))

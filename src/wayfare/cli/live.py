@@ -6,7 +6,7 @@ Knows nothing of how episodes run; it is told by `evals.observer.Observer`'s met
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Self
 
 from rich.console import Console, Group, RenderableType
@@ -36,13 +36,16 @@ class PlainLines:
         self._next_line_seconds = 0.0
         self._progress = Progress(clock)
 
-    def run_started(self, header: RunHeader, metrics: Sequence[str]) -> None:
+    def run_started(
+        self, header: RunHeader, metrics: Sequence[str], kept: Iterable[EpisodeRecord]
+    ) -> None:
         """Say what begins."""
-        self._progress.run_started(header, metrics)
+        self._progress.run_started(header, metrics, kept)
         self._next_line_seconds = self._clock() + SECONDS_PER_LINE
         episodes = describe_count(len(header.episodes), "episode")
         workers = describe_count(header.worker_count, "worker")
-        self._print(f"{header.graph_name}: {episodes}, {workers}")
+        stands = f", {self._progress.kept} of them kept" if self._progress.kept else ""
+        self._print(f"{header.graph_name}: {episodes}{stands}, {workers}")
 
     def episode_started(self, worker: int, key: EpisodeKey, attempt: int) -> None:
         """Take note."""
@@ -94,9 +97,11 @@ class LiveTable:
             redirect_stdout=False,
         )
 
-    def run_started(self, header: RunHeader, metrics: Sequence[str]) -> None:
+    def run_started(
+        self, header: RunHeader, metrics: Sequence[str], kept: Iterable[EpisodeRecord]
+    ) -> None:
         """Make a lane for each worker."""
-        self._progress.run_started(header, metrics)
+        self._progress.run_started(header, metrics, kept)
 
     def episode_started(self, worker: int, key: EpisodeKey, attempt: int) -> None:
         """Put the episode on its worker's lane."""

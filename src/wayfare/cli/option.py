@@ -25,7 +25,10 @@ Out = Annotated[
     typer.Option("--out", help="The folder that holds runs (default: WAYFARE_RUNS, else ./runs)."),
 ]
 
-Workers = Annotated[int, typer.Option(min=1, help="How many episodes run at a time.")]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="How many episodes run at a time (1; resumed: as before)."),
+]
 
 
 def _refuse_empty(text: str | None) -> str | None:
@@ -43,7 +46,8 @@ Episodes = Annotated[
 ]
 Split = Annotated[str | None, typer.Option(help="Default: the environment's.")]
 Seed = Annotated[int, typer.Option(help="Every seed of the run comes from it.")]
-Repeats = Annotated[int, typer.Option(min=1, help="How often each episode is run.")]
+RunSeed = Annotated[int | None, typer.Option("--seed", help="Every seed comes from it (0).")]
+Repeats = Annotated[int | None, typer.Option(min=1, help="How often each episode is run (1).")]
 Overrides = Annotated[
     list[str] | None,
     typer.Option("--set", help="nodes.ID.KEY=V or nodesets.NAME.KEY=V; V is JSON, else text."),
@@ -52,17 +56,28 @@ StepBudget = Annotated[
     int | None, typer.Option(min=1, help="Turns an episode may take, over its own budget.")
 ]
 Retries = Annotated[
-    int, typer.Option(min=0, help="Further attempts after a fault of infrastructure.")
+    int | None, typer.Option(min=0, help="Further attempts after a fault of infrastructure (2).")
 ]
 Record = Annotated[
-    RecordMode,
+    RecordMode | None,
     typer.Option(
-        help="What to keep beside results: actions; frames: videos too; full: what `replay` needs."
+        help="What to keep beside results: actions (the default); frames: videos too; full: what "
+        "`replay` needs."
     ),
 ]
 RecordOnly = Annotated[
     str,
     typer.Option(help="Videos or calls of failures, successes, errors or every:K episodes only."),
+]
+Resume = Annotated[
+    str | None,
+    typer.Option(help="Let this run, its id or folder, go on; the rest may be left out."),
+]
+Force = Annotated[
+    bool, typer.Option("--force", help="Resume although graph, code or episodes have changed.")
+]
+RetryErrors = Annotated[
+    bool, typer.Option("--retry-errors", help="Resume: run all that ended in an error again.")
 ]
 DrainSeconds = Annotated[
     float | None, typer.Option(min=0, help="Time to finish in after a signal (3; SIGTERM 30).")

@@ -6,7 +6,7 @@ Knows nothing of how it is drawn.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from wayfare.store.records import EpisodeKey, EpisodeRecord, ErrorRecord, Outcome, RunHeader
@@ -44,16 +44,23 @@ class Progress:
         self.total = 0
         self.lanes: list[Lane] = []
         self.outcomes: Counter[Outcome] = Counter()
+        self.kept = 0
+        """Episodes that had finished before the run was resumed."""
         self.repeated = 0
         self.headline = ""
 
-    def run_started(self, header: RunHeader, metrics: Sequence[str]) -> None:
+    def run_started(
+        self, header: RunHeader, metrics: Sequence[str], kept: Iterable[EpisodeRecord] = ()
+    ) -> None:
         """Take the run's size; the headline is `success`, else the first metric that comes."""
         self._began_seconds = self._clock()
         self._metrics = [HEADLINE, *(name for name in metrics if name != HEADLINE)]
         self.graph_name = header.graph_name
         self.total = len(header.episodes)
         self.lanes = [Lane(worker) for worker in range(header.worker_count)]
+        for record in kept:
+            self._count(record)
+        self.kept = self.finished
 
     def episode_started(self, worker: int, key: EpisodeKey, attempt: int) -> None:
         """Put the episode on the worker's lane."""
@@ -67,11 +74,14 @@ class Progress:
 
     def episode_finished(self, record: EpisodeRecord) -> None:
         """Count the episode and clear its worker's lane."""
-        self.outcomes[record.outcome] += 1
+        self._count(record)
         lane = self.lanes[record.worker]
         if lane.key == record.key:  # else the worker has begun its next one meanwhile
             lane.key = None
         lane.finished += 1
+
+    def _count(self, record: EpisodeRecord) -> None:
+        self.outcomes[record.outcome] += 1
         if not self.headline:
             self.headline = next((name for name in self._metrics if name in record.metrics), "")
         value = record.metrics.get(self.headline)
@@ -81,7 +91,7 @@ class Progress:
 
     @property
     def finished(self) -> int:
-        """Episodes that ended since the run, or its resumption, began."""
+        """Episodes that ended, with those that were kept when the run was resumed."""
         return self.outcomes.total()
 
     @property
@@ -96,8 +106,9 @@ class Progress:
 
     @property
     def episodes_per_second(self) -> float:
-        """Finished episodes per second, over the run so far."""
-        return self.finished / self.elapsed_seconds if self.elapsed_seconds > 0 else 0.0
+        """Finished episodes per second, since the run began or was resumed."""
+        ended = self.finished - self.kept
+        return ended / self.elapsed_seconds if self.elapsed_seconds > 0 else 0.0
 
     @property
     def left_seconds(self) -> float | None:

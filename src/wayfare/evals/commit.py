@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Sequence
 
 from wayfare.store.records import EpisodeRecord, Firing
-from wayfare.store.run import RunWriter
+from wayfare.store.writer import RunWriter
 
 
 class Committer:

@@ -33,7 +33,8 @@ class Side:
     @classmethod
     def open(cls, reader: RunReader) -> Self:
         """Read the run's finished episodes; a run under way can be opened too."""
-        latest = {entry.record.key: entry for entry in read_latest(reader.folder)}
+        keys = [planned.key for planned in reader.header.episodes]
+        latest = {entry.record.key: entry for entry in read_latest(reader.folder, keys)}
         return cls(reader.folder, reader.header, latest)
 
     def record(self, key: EpisodeKey) -> EpisodeRecord | None:

@@ -6,7 +6,8 @@ Knows nothing of signals or of what runs.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from wayfare.evals.errors import RunInterruptedError
@@ -50,6 +51,21 @@ class Drain:
             task.cancel()
             asked.cancel()
             await asyncio.wait([task, asked])
+
+    @asynccontextmanager
+    async def when_over(self, act: Callable[[], None]) -> AsyncIterator[None]:
+        """Call `act` when what still runs must be given up, if that is within the context."""
+
+        async def wait() -> None:
+            await self.wait_until_over()
+            act()
+
+        waiting = asyncio.ensure_future(wait())
+        try:
+            yield
+        finally:
+            waiting.cancel()
+            await asyncio.wait([waiting])
 
     async def wait_until_asked(self) -> None:
         """Return when no new episode may begin."""

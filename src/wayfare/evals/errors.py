@@ -15,6 +15,10 @@ class EnvironmentChoiceError(SetupError):
     """No nodeset of the graph brings episodes, or several could."""
 
 
+class ResumeRefusedError(SetupError):
+    """A run can't go on as it is asked to: what it runs is not what it ran."""
+
+
 class RunInterruptedError(Exception):
     """The run was asked to end before its first episode began; there is nothing to keep."""
 

@@ -5,20 +5,23 @@ Knows nothing of settings, of signals, or of where copies are started.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
-from pathlib import Path
+from functools import partial
 
 from nodeset.errors import NodeSetError
 from wayfare.evals.choice import choose_environment, choose_split
 from wayfare.evals.drain import Drain
-from wayfare.evals.episodes import EpisodePlan, plan_episodes
+from wayfare.evals.episodes import EpisodePlan
 from wayfare.evals.errors import RunFailedError
 from wayfare.evals.header import EvalRequest, make_header
 from wayfare.evals.loop import LoopRunner
 from wayfare.evals.observer import Observer
+from wayfare.evals.opening import NewRun, OpenRun
 from wayfare.evals.recorder import Recorder
 from wayfare.evals.report import report_nodesets, summarise
+from wayfare.evals.resume import ResumedRun
 from wayfare.evals.runner import BatchEvalRunner
 from wayfare.fleet.errors import (
     FleetSetupError,
@@ -34,9 +37,12 @@ from wayfare.graph.calls import InfrastructureError
 from wayfare.graph.fault import Fault, GraphError
 from wayfare.graph.plan import Plan, compile_plan
 from wayfare.graph.validate import validate
-from wayfare.store.errors import StoreError
-from wayfare.store.run import RunReader, RunWriter
+from wayfare.store.errors import NoRoomError, StoreError
+from wayfare.store.resumption import resume_command
+from wayfare.store.room import Room
+from wayfare.store.run import RunReader
 from wayfare.store.summary import RunStatus, RunSummary
+from wayfare.store.writer import RunWriter
 
 
 class Evaluation:
@@ -51,7 +57,8 @@ class Evaluation:
         observer: Observer,
         drain: Drain,
         notify: Callable[[str], None],
-        out: Path,
+        opening: NewRun | ResumedRun,
+        room: Room,
     ) -> None:
         self._request = request
         self._registry = registry
@@ -59,8 +66,8 @@ class Evaluation:
         self._observer = observer
         self._drain = drain
         self._notify = notify
-        self._out = out
-        """The folder that run folders are made in."""
+        self._opening = opening
+        self._room = room
 
     async def run(self) -> RunSummary:
         """Return what the run came to; its folder holds the rest.
@@ -123,63 +130,87 @@ class Evaluation:
             )
 
     async def _plan_episodes(self, fleet: Fleet, environment: str) -> EpisodePlan:
-        request = self._request
-        split = choose_split(request.split, environment, fleet.manifests)
+        split = choose_split(self._request.split, environment, fleet.manifests)
         listed = await fleet.list_episodes(environment, split)
-        name = fleet.members[environment].declaration.name
-        return plan_episodes(
-            name, split, listed, selection=request.selection, repeats=request.repeats
-        )
+        return self._opening.plan(fleet.members[environment].declaration.name, split, listed)
 
     async def _run_episodes(
         self, fleet: Fleet, environment: str, plan: EpisodePlan, graph_plan: Plan
     ) -> RunSummary:
-        metadata = fleet.manifests[environment]["metadata"]
-        began = time.monotonic()
-
-        def clock() -> float:
-            return time.monotonic() - began
-
-        with RunWriter.create(self._out, make_header(self._request, fleet, plan)) as writer:
-            self._observer.run_started(writer.header, metadata["metrics"])
-            recording = self._request.record, writer.folder, writer.header
+        header = make_header(self._request, fleet, plan)
+        with self._opening.open(header, plan) as run:
+            clock = _Clock(run.worked_seconds)
+            metrics = fleet.manifests[environment]["metadata"]["metrics"]
+            self._observer.run_started(run.header, metrics, run.kept)
             try:
-                async with EnvWorkerPool(fleet, environment) as pool:
-                    async with Recorder(*recording, manifests=fleet.manifests) as recorder:
-                        runner = BatchEvalRunner(
-                            plan,
-                            LoopRunner(graph_plan),
-                            self._request.rules_with_fallback(metadata.get("step_budget")),
-                            writer=writer,
-                            recorder=recorder,
-                            observer=self._observer,
-                            clock=clock,
-                        )
-                        await runner.run(pool.workers, self._drain)
-                    summary = await self._summarise(fleet, writer, clock())
+                async with self._drain.when_over(self._room.give_up):
+                    await self._run_workers(
+                        fleet, environment, run, graph_plan=graph_plan, clock=clock
+                    )
+                    summary = await self._summarise(fleet, run, clock())
+                    await self._finish(run.writer, summary)
             except (FleetSetupError, StoreError, InfrastructureError, NodeSetError) as error:
-                raise RunFailedError(f"run {writer.folder} can't go on: {error}") from error
-            writer.finish(summary)
+                raise RunFailedError(
+                    f"run {run.writer.folder} can't go on: {error}\n"
+                    f"What is finished is kept; `{resume_command(run.writer.folder)}` goes on."
+                ) from error
         if self._drain.is_asked:
             await fleet.close(HASTY_CLOSE_SECONDS)
         return summary
 
-    async def _summarise(
-        self, fleet: Fleet, writer: RunWriter, elapsed_seconds: float
-    ) -> RunSummary:
-        reader = RunReader(writer.folder, writer.header)
-        status: RunStatus = "done" if writer.is_complete else "incomplete"
+    async def _run_workers(
+        self, fleet: Fleet, environment: str, run: OpenRun, *, graph_plan: Plan, clock: _Clock
+    ) -> None:
+        budget = fleet.manifests[environment]["metadata"].get("step_budget")
+        recording = self._request.record, run.writer.folder, run.header
+        async with (
+            EnvWorkerPool(fleet, environment) as pool,
+            Recorder(*recording, manifests=fleet.manifests, room=self._room) as recorder,
+        ):
+            runner = BatchEvalRunner(
+                run.plan,
+                LoopRunner(graph_plan),
+                self._request.rules_with_fallback(budget),
+                writer=run.writer,
+                recorder=recorder,
+                observer=self._observer,
+                clock=clock,
+                earlier=run.earlier,
+                room=self._room,
+            )
+            await runner.run(pool.workers, self._drain)
+
+    async def _summarise(self, fleet: Fleet, run: OpenRun, elapsed_seconds: float) -> RunSummary:
+        reader = RunReader(run.writer.folder, run.writer.header)
+        status: RunStatus = "done" if run.writer.is_complete else "incomplete"
         seconds = HASTY_CLOSE_SECONDS if self._drain.is_asked else HEALTH_SECONDS
         health = await fleet.fetch_health(seconds)
         return summarise(
-            writer.header,
+            run.header,
             reader.iter_records(),
             status=status,
             elapsed_seconds=elapsed_seconds,
-            out=str(writer.folder),
-            nodesets=report_nodesets(writer.header, fleet.list_counters(), health),
+            out=str(run.writer.folder),
+            nodesets=report_nodesets(run.header, fleet.list_counters(), health),
             videos=reader.videos(),
         )
+
+    async def _finish(self, writer: RunWriter, summary: RunSummary) -> None:
+        """Write the summary down; a disk without room for it loses nothing else."""
+        try:
+            await asyncio.to_thread(self._room.keep_trying, partial(writer.finish, summary))
+        except NoRoomError as error:
+            self._notify(f"the summary is not kept: {error}")
+
+
+class _Clock:
+    """Seconds since the run began, without those between its end and its resumption."""
+
+    def __init__(self, worked_seconds: float) -> None:
+        self._began = time.monotonic() - worked_seconds
+
+    def __call__(self) -> float:
+        return time.monotonic() - self._began
 
 
 def _missing_fault(name: str, error: WorkspaceError) -> Fault:

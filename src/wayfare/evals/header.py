@@ -9,6 +9,7 @@ import platform
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,8 @@ class EvalRequest:
     overrides: tuple[str, ...] = ()
     rules: RunRules = field(default_factory=RunRules)
     record: RecordRequest = field(default_factory=RecordRequest)
+    workspaces: tuple[Path, ...] = ()
+    """Where its nodesets are found, so that a resumed run finds them again."""
 
     def __post_init__(self) -> None:
         """Refuse what is no request. Raises SetupError."""
@@ -89,6 +92,7 @@ def make_header(request: EvalRequest, fleet: Fleet, plan: EpisodePlan) -> RunHea
             "step_budget": rules.step_budget,
             "record": request.record.mode,
             "record_only": str(request.record.only),
+            "workspaces": [*dict.fromkeys(str(path.resolve()) for path in request.workspaces)],
         },
         nodesets={
             name: _describe_nodeset(member, fleet.manifests[name])

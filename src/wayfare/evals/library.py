@@ -13,12 +13,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from wayfare.evals.errors import SetupError
 from wayfare.evals.evaluation import Evaluation
 from wayfare.evals.header import EvalRequest
-from wayfare.evals.recorder_choice import EpisodeChoice, RecordRequest
+from wayfare.evals.opening import NewRun
+from wayfare.evals.options import EvalOptions, LastingOptions, ResumeRequest
+from wayfare.evals.resume import ResumedRun
 from wayfare.evals.run import DEFAULT_RUNS, Run
-from wayfare.evals.runner import RunRules
 from wayfare.evals.surroundings import Surroundings
+from wayfare.fleet import event_loop
 from wayfare.fleet.catalogue import describe_nodesets
 from wayfare.fleet.errors import FleetSetupError
 from wayfare.fleet.registry import WorkspaceComponentRegistry
@@ -27,7 +30,10 @@ from wayfare.graph.document import GraphDocument, load_graph, read_graph
 from wayfare.graph.flatten import embed_graphs
 from wayfare.graph.override import apply_overrides
 from wayfare.graph.sketch import Manifest
+from wayfare.store.folder import find_folder
 from wayfare.store.recording import RecordMode
+from wayfare.store.room import Room
+from wayfare.store.writer import RunWriter
 
 AnyGraph = Graph | GraphDocument | Mapping[str, Any] | Path | str
 """A graph: built, as a document, as parsed JSON, as the path of a file, or by name."""
@@ -37,18 +43,21 @@ _Result = TypeVar("_Result")
 
 
 async def evaluate_async(
-    graph: AnyGraph,
+    graph: AnyGraph | None = None,
     *,
-    workers: int = 1,
+    workers: int | None = None,
     episodes: str | int | Sequence[int] = "",
     split: str | None = None,
-    seed: int = 0,
-    repeats: int = 1,
+    seed: int | None = None,
+    repeats: int | None = None,
     overrides: Iterable[str] | Mapping[str, Any] = (),
     step_budget: int | None = None,
-    retries: int = 2,
-    record: RecordMode = "actions",
+    retries: int | None = None,
+    record: RecordMode | None = None,
     record_only: str = "",
+    resume: Path | str | None = None,
+    force: bool = False,
+    retry_errors: bool = False,
     workspaces: Iterable[Path | str] = (),
     out: Path | str | None = None,
     surroundings: Surroundings | None = None,
@@ -56,26 +65,45 @@ async def evaluate_async(
     """Run the graph over episodes with N workers and return the run, which is kept in `out`.
 
     `episodes`: how many, which ones (`range(10, 20)`, a list), or text as `--episodes` has it.
-    `overrides`: what `--set` takes, or {"nodes.ID.KEY": value}. `record_only`: as
-    `--record-only`. Cancellation ends all copies; what had finished is kept.
-    Raises GraphError, SetupError, FleetSetupError or an author's error before the first episode,
-    RunInterruptedError when asked to end by then, and RunFailedError when it can't go on.
+    `overrides`: what `--set` takes, or {"nodes.ID.KEY": value}. `resume`: a run's id or folder.
+    Cancellation ends all copies; what had finished is kept. Raises GraphError, SetupError,
+    FleetSetupError, StoreError or an author's error before the first episode, RunInterruptedError
+    when asked to end by then, and RunFailedError when the run can't go on.
     """
-    registry = WorkspaceComponentRegistry([Path(folder) for folder in workspaces])
-    around, texts = surroundings or Surroundings(), _override_texts(overrides)
-    document, name = resolve_graph(graph, registry)
-    request = EvalRequest(
-        document=_complete(document, texts, registry, around),
-        graph_name=name,
-        worker_count=workers,
-        selection=_selection_text(episodes),
-        split=split,
-        repeats=repeats,
-        overrides=texts,
-        rules=RunRules(seed=seed, retries=retries, step_budget=step_budget),
-        record=RecordRequest(record, EpisodeChoice.parse(record_only)),
+    lasting = LastingOptions(_selection_text(episodes), split, seed, repeats, record, record_only)
+    options = EvalOptions(workers, step_budget, retries, _override_texts(overrides), lasting)
+    return await run_with_options(
+        graph,
+        options,
+        ResumeRequest(resume, force, retry_errors),
+        workspaces=[Path(folder) for folder in workspaces],
+        out=Path(out or DEFAULT_RUNS),
+        surroundings=surroundings or Surroundings(),
     )
-    return await _run(request, registry, around, Path(out or DEFAULT_RUNS))
+
+
+async def run_with_options(
+    graph: AnyGraph | None,
+    options: EvalOptions,
+    resume: ResumeRequest,
+    *,
+    workspaces: Sequence[Path],
+    out: Path,
+    surroundings: Surroundings,
+) -> Run:
+    """Do as `evaluate_async` does, for who has its arguments as options."""
+    room = surroundings.make_room()
+    if resume.run is None:
+        return await _begin(graph, options, workspaces, out=out, around=surroundings, room=room)
+    with RunWriter.reopen(find_folder(resume.run, out), room=room) as writer:
+        resumed = ResumedRun(writer, force=resume.force, retry_errors=resume.retry_errors)
+        for note in writer.dropped:
+            surroundings.notify(note)
+        if resumed.is_over:
+            return Run.open(resumed.end().out)
+        asked = options.resumed(writer.header)
+        folders = [*workspaces, *resumed.workspaces]
+        return await _resume(graph, asked, folders, resumed=resumed, around=surroundings, room=room)
 
 
 async def read_manifests_async(
@@ -121,9 +149,16 @@ def resolve_graph(
             document = read_graph(graph)
             return document, document.name or UNNAMED
     path = Path(graph)
-    if isinstance(graph, Path) or path.suffix == ".json" or path.is_file():
+    if isinstance(graph, Path) or path.suffix == ".json" or _is_file(path):
         return load_graph(path), path.stem
     return load_graph(registry.find_graph(graph).path), graph
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # no name that a file can have
+        return False
 
 
 def _complete(
@@ -146,11 +181,49 @@ def _complete(
     return embed_graphs(apply_overrides(embed_graphs(document, find), overrides), find)
 
 
+async def _begin(
+    graph: AnyGraph | None,
+    options: EvalOptions,
+    workspaces: Sequence[Path],
+    *,
+    out: Path,
+    around: Surroundings,
+    room: Room,
+) -> Run:
+    if graph is None:
+        raise SetupError("there is no graph to run: name one, or with --resume a run to go on.")
+    registry = WorkspaceComponentRegistry(workspaces)
+    document, name = resolve_graph(graph, registry)
+    completed = _complete(document, options.overrides, registry, around)
+    request = options.request(completed, name, tuple(workspaces))
+    opening = NewRun(request, out, room)
+    return await _run(request, registry, around, opening=opening, room=room)
+
+
+async def _resume(
+    graph: AnyGraph | None,
+    options: EvalOptions,
+    workspaces: Sequence[Path],
+    *,
+    resumed: ResumedRun,
+    around: Surroundings,
+    room: Room,
+) -> Run:
+    header = resumed.header
+    registry = WorkspaceComponentRegistry(workspaces)
+    document, _ = resolve_graph(header.graph if graph is None else graph, registry)
+    completed = _complete(document, options.overrides, registry, around)
+    request = options.request(completed, header.graph_name, tuple(workspaces))
+    return await _run(request, registry, around, opening=resumed, room=room)
+
+
 async def _run(
     request: EvalRequest,
     registry: WorkspaceComponentRegistry,
     surroundings: Surroundings,
-    out: Path,
+    *,
+    opening: NewRun | ResumedRun,
+    room: Room,
 ) -> Run:
     async with surroundings.launching() as launcher:
         evaluation = Evaluation(
@@ -160,7 +233,8 @@ async def _run(
             observer=surroundings.observer,
             drain=surroundings.drain,
             notify=surroundings.notify,
-            out=out,
+            opening=opening,
+            room=room,
         )
         summary = await evaluation.run()
     return Run.open(summary.out)
@@ -193,7 +267,7 @@ def _blocking(
                 f"{name} can't wait where an event loop runs, as in a notebook; "
                 f"there, use `await {name}_async(…)`."
             )
-        return asyncio.run(function(*args, **kwargs))
+        return event_loop.run(function(*args, **kwargs))
 
     run.__name__ = run.__qualname__ = name
     return run

@@ -5,7 +5,7 @@ Knows nothing of how it is shown.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from wayfare.store.records import EpisodeKey, EpisodeRecord, ErrorRecord, RunHeader
@@ -14,8 +14,13 @@ from wayfare.store.records import EpisodeKey, EpisodeRecord, ErrorRecord, RunHea
 class Observer(Protocol):
     """Follows one run; called on the event loop, so each method must return at once."""
 
-    def run_started(self, header: RunHeader, metrics: Sequence[str]) -> None:
-        """Episodes are about to begin; `metrics` are the environment's, the headline first."""
+    def run_started(
+        self, header: RunHeader, metrics: Sequence[str], kept: Iterable[EpisodeRecord]
+    ) -> None:
+        """Episodes are about to begin; `metrics` are the environment's, the headline first.
+
+        `kept` are the episodes that had finished before a run was resumed, read as they are taken.
+        """
 
     def episode_started(self, worker: int, key: EpisodeKey, attempt: int) -> None:
         """A worker began an attempt."""

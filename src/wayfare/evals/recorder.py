@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from wayfare.evals.recorder_track import (
 from wayfare.evals.recorder_video import OpenVideo, VideoTrack
 from wayfare.evals.video import Mp4Writer
 from wayfare.graph.calls import InfrastructureError, Invoker, ToolCall
+from wayfare.store.errors import NoRoomError
 from wayfare.store.recording import (
     CALLS_FOLDER,
     VIDEOS_FOLDER,
@@ -37,6 +38,7 @@ from wayfare.store.recording import (
 from wayfare.store.recording_actions import ActionFile
 from wayfare.store.recording_videos import VideoList
 from wayfare.store.records import EpisodeRecord, PlannedEpisode, RunHeader
+from wayfare.store.room import Room
 
 _CORES_PER_LANE = 4
 """Of so many cores recording may take one; the others belong to those who bring the frames."""
@@ -83,6 +85,7 @@ class Recorder:
         *,
         manifests: Mapping[str, Mapping[str, Any]],
         open_video: OpenVideo = Mp4Writer,
+        room: Room | None = None,
     ) -> None:
         self._request = request
         self._folder = folder
@@ -90,6 +93,7 @@ class Recorder:
         self._worker_count = header.worker_count
         self._ports = ToolPorts.read(manifests)
         self._open_video = open_video
+        self._room = room
         self._files = ExitStack()
         self._lanes: list[Lane] = []
         self._tapes: set[Tape] = set()
@@ -98,7 +102,7 @@ class Recorder:
     async def __aenter__(self) -> Recorder:
         if self._request.mode == "none":
             return self
-        self._actions = ActionFile(self._folder)
+        self._actions = ActionFile(self._folder, self._room)
         self._files.callback(self._actions.close)
         if self._request.mode == "actions":
             return self
@@ -106,28 +110,34 @@ class Recorder:
         self._lanes = [Lane(f"recorder {number}") for number in range(lane_count)]
         if self._request.mode == "frames":
             _make_clean(self._folder / VIDEOS_FOLDER)
-            self._listing = VideoList(self._folder)
+            self._listing = VideoList(self._folder, self._room)
             self._files.callback(self._listing.close)
         else:
             _make_clean(self._folder / CALLS_FOLDER)
-            remove_strays(self._folder)
+            remove_strays(self._folder, list(self._positions))
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         for tape in list(self._tapes):
             tape.discard()
         await asyncio.gather(*(lane.close() for lane in self._lanes))
-        for track in self._unsettled:
-            track.give_up()
+        with suppress(NoRoomError):  # the run was asked to end while the disk was full
+            for track in self._unsettled:
+                track.give_up()
         self._files.close()
         if kind is None:
-            for lane in self._lanes:
-                lane.check()
+            with suppress(NoRoomError):
+                for lane in self._lanes:
+                    lane.check()
 
     def start(self, worker: int, planned: PlannedEpisode, episode: EpisodeContext) -> Tape:
         """Return the tape for an attempt of a worker at an episode."""
         target = EpisodeTarget(
-            self._folder, self._positions[planned.key], episode, self._request.only
+            self._folder,
+            self._positions[planned.key],
+            episode,
+            choice=self._request.only,
+            room=self._room,
         )
         return Tape(list(self._make_tracks(worker, target)), self._tapes)
 

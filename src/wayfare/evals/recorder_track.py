@@ -19,11 +19,12 @@ from nodeset.digest import digest_firing
 from wayfare.evals.recorder_choice import EpisodeChoice
 from wayfare.evals.recorder_lane import Lane
 from wayfare.graph.calls import ToolCall
-from wayfare.store.errors import StorageWriteError
+from wayfare.store.errors import NoRoomError, StorageWriteError
 from wayfare.store.recording import CALLS_FOLDER, PART_SUFFIX, calls_path
 from wayfare.store.recording_actions import ActionFile, RecordedAction, pack_action
 from wayfare.store.recording_calls import CallWriter, RecordedCall
 from wayfare.store.records import EpisodeRecord
+from wayfare.store.room import Room
 
 Outputs = Mapping[str, Any] | None
 """What a call answered; None: it failed."""
@@ -68,6 +69,8 @@ class EpisodeTarget:
     """Its place in the run's list."""
     episode: EpisodeContext
     choice: EpisodeChoice
+    room: Room | None = None
+    """What waits while the disk is full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,7 @@ class CallTrack:
         self._target = target
         self._numbers = itertools.count()
         self._writer: CallWriter | None = None
-        self._refusal: OSError | None = None
+        self._refusal: OSError | StorageWriteError | None = None
 
     def begin(self, call: ToolCall) -> bool:  # noqa: ARG002
         """Want every call."""
@@ -167,7 +170,9 @@ class CallTrack:
             await self._lane.call(lambda: self._open().seal(path))
             if self._refusal is not None:
                 raise self._refusal
-        except OSError as error:
+        except NoRoomError:
+            raise
+        except (OSError, StorageWriteError) as error:
             raise StorageWriteError(
                 f"{path}: a recording can't be written: {error}.", error.errno
             ) from error
@@ -179,7 +184,7 @@ class CallTrack:
     def _write(self, number: int, call: ToolCall, outputs: Outputs) -> None:
         try:
             self._open().write(self._record(number, call, outputs))
-        except OSError as error:
+        except (OSError, StorageWriteError) as error:
             self._refusal = self._refusal or error
         except _UNENCODABLE:
             if outputs is not None:
@@ -209,7 +214,7 @@ class CallTrack:
             target = self._target
             part = target.folder / CALLS_FOLDER / f"{target.position:06d}{PART_SUFFIX}"
             episode = {**vars(target.episode), "info": dict(target.episode.info)}
-            self._writer = CallWriter(part, episode)
+            self._writer = CallWriter(part, episode, target.room)
         return self._writer
 
     def _remove(self) -> None:

@@ -6,7 +6,7 @@ Knows nothing of how copies are started or of how results are summed up and show
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,15 +24,18 @@ from wayfare.evals.recorder import Recorder, Tape
 from wayfare.evals.schedule import Schedule
 from wayfare.fleet.pool import WorkerHandle
 from wayfare.graph.calls import InfrastructureError
+from wayfare.store.errors import NoRoomError
 from wayfare.store.records import (
     Attempt,
+    EpisodeKey,
     EpisodeRecord,
     ErrorRecord,
     Firing,
     Outcome,
     PlannedEpisode,
 )
-from wayfare.store.run import RunWriter
+from wayfare.store.room import Room
+from wayfare.store.writer import RunWriter
 
 RETRY_SECONDS = 0.05
 """How long the first repeated attempt is put off, each further one twice as long."""
@@ -79,6 +82,8 @@ class BatchEvalRunner:
         recorder: Recorder,
         observer: Observer,
         clock: Callable[[], float],
+        earlier: Mapping[EpisodeKey, Sequence[Attempt]],
+        room: Room,
     ) -> None:
         self._plan = plan
         self._loop = loop
@@ -88,6 +93,9 @@ class BatchEvalRunner:
         self._observer = observer
         self._clock = clock
         """Seconds since the run began."""
+        self._earlier = earlier
+        """Attempts at the episodes from before the run was resumed; they are kept, not counted."""
+        self._room = room
         self._schedule = Schedule(
             plan.planned,
             [self._budget(planned) for planned in plan.planned],
@@ -145,13 +153,29 @@ class BatchEvalRunner:
             lane.cancel()
 
     async def _finish(self, record: EpisodeRecord, ended: _Ended) -> None:
-        await _to_the_end(self._commit(record, ended))
+        try:
+            await self._to_the_end(self._commit(record, ended))
+        except NoRoomError:
+            return  # the run was asked to end while the disk was full: the episode is not finished
         self._observer.episode_finished(record)
 
     async def _commit(self, record: EpisodeRecord, ended: _Ended) -> None:
         """Put the recording on disk before the record, so that what counts has its recording."""
         await ended.tape.keep(record)
         await self._committer.commit(record, ended.firings)
+
+    async def _to_the_end(self, commit: Coroutine[Any, Any, None]) -> None:
+        """Await a commit; cancelled meanwhile, still only end with it: its thread can't be stopped.
+
+        By then nothing waits for room any more, since the run ends.
+        """
+        task = asyncio.ensure_future(commit)
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            self._room.give_up()
+            await asyncio.wait([task])
+            raise
 
     async def _run_one_episode(
         self, worker: WorkerHandle, planned: PlannedEpisode
@@ -160,7 +184,8 @@ class BatchEvalRunner:
 
         Faults of infrastructure are tried again on fresh copies, from the episode's beginning.
         """
-        attempts: list[Attempt] = []
+        attempts = list(self._earlier.get(planned.key, ()))
+        first = len(attempts) + 1
         while True:
             self._observer.episode_started(worker.index, planned.key, len(attempts) + 1)
             started = self._clock()
@@ -176,11 +201,12 @@ class BatchEvalRunner:
             )
             if ended.error is None or ended.error.is_final:
                 break
-            if len(attempts) > self._rules.retries:
+            repeated = len(attempts) - first
+            if repeated >= self._rules.retries:
                 break
             ended.tape.discard()
             self._observer.attempt_failed(worker.index, planned.key, ended.error)
-            await asyncio.sleep(RETRY_SECONDS * 2 ** (len(attempts) - 1))
+            await asyncio.sleep(RETRY_SECONDS * 2**repeated)
         return self._record(planned, attempts, ended), ended
 
     async def _attempt(self, worker: WorkerHandle, planned: PlannedEpisode) -> _Ended:
@@ -229,16 +255,6 @@ class BatchEvalRunner:
             error=record.error,
         )
         return replace(record, digest=digest.hex())
-
-
-async def _to_the_end(commit: Coroutine[Any, Any, None]) -> None:
-    """Await a commit; cancelled meanwhile, still only end with it: its thread can't be stopped."""
-    task = asyncio.ensure_future(commit)
-    try:
-        await asyncio.shield(task)
-    except asyncio.CancelledError:
-        await asyncio.wait([task])
-        raise
 
 
 def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:

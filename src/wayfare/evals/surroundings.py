@@ -5,8 +5,9 @@ Knows nothing of graphs or episodes.
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -16,12 +17,15 @@ from wayfare.fleet.in_process import InProcessLauncher
 from wayfare.fleet.launcher import Launcher
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.store.records import EpisodeKey, EpisodeRecord, ErrorRecord, RunHeader
+from wayfare.store.room import Room
 
 
 class Silence:
     """An observer that says nothing."""
 
-    def run_started(self, header: RunHeader, metrics: Sequence[str]) -> None:
+    def run_started(
+        self, header: RunHeader, metrics: Sequence[str], kept: Iterable[EpisodeRecord]
+    ) -> None:
         """Take no note."""
 
     def episode_started(self, worker: int, key: EpisodeKey, attempt: int) -> None:
@@ -53,6 +57,15 @@ class Surroundings:
     """What can end the run early: `drain.ask(seconds)`."""
     notify: Callable[[str], None] = _ignore
     """Told what a person should know though the run goes on, one sentence a call."""
+
+    def make_room(self) -> Room:
+        """Return what lets a run wait for room on a full disk; `notify` is told of it."""
+        loop = asyncio.get_running_loop()
+
+        def tell(text: str) -> None:
+            loop.call_soon_threadsafe(self.notify, text)
+
+        return Room(tell)
 
     @asynccontextmanager
     async def launching(self) -> AsyncIterator[Launcher]:

@@ -40,3 +40,7 @@ class StorageWriteError(StoreError):
     def __init__(self, message: str, errno: int | None) -> None:
         super().__init__(message)
         self.errno = errno
+
+
+class NoRoomError(StorageWriteError):
+    """The disk stayed full until the run was asked to end; what was to be written is not kept."""

@@ -7,28 +7,32 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import os
 import re
 import secrets
 import socket
-import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from pydantic import TypeAdapter, ValidationError
 
+from wayfare.store.document import (
+    read_document,
+    read_sealed,
+    seal,
+    to_json,
+    write_atomically,
+    write_document,
+)
 from wayfare.store.errors import (
     CorruptFileError,
-    FormatVersionError,
     RunLockedError,
     RunNotFoundError,
     StorageWriteError,
 )
-from wayfare.store.frames import FORMAT_VERSION, describe_version
 from wayfare.store.records import EpisodeKey, PlannedEpisode, RunHeader
 from wayfare.store.summary import RunSummary
 
@@ -73,14 +77,28 @@ def naming_refusals(folder: Path) -> Iterator[None]:
 
 
 def find_folder(run: str | Path, root: Path) -> Path:
-    """Return the folder of `run`: the id of a run in `root`, or a run folder's path."""
-    for folder in (root / run, Path(run)):
-        if (folder / HEADER_FILE).is_file():
+    """Return the folder of `run`: the id of a run in `root`, or a run folder's path.
+
+    An id is one name: what reads like a path is one, from the current folder, never from `root`.
+    """
+    is_name = str(run) not in ("", ".", "..") and Path(run).name == str(run)
+    folders = [root / run, Path(run)] if is_name else [Path(run)]
+    for folder in folders:
+        if _is_run(folder):
             return folder
+    places = [str(folder.absolute()) for folder in folders]
+    reason = f"neither {' nor '.join(places)} is a" if is_name else f"{places[0]} is no"
     raise RunNotFoundError(
-        f"there is no run {str(run)!r}: neither {root / run} nor {Path(run).absolute()} is a run "
-        f"folder (one with a {HEADER_FILE}); `wayfare runs` lists the runs."
+        f"there is no run {str(run)!r}: {reason} run folder (one with a {HEADER_FILE}); "
+        f"`wayfare runs` lists the runs."
     )
+
+
+def _is_run(folder: Path) -> bool:
+    try:
+        return (folder / HEADER_FILE).is_file()
+    except (OSError, ValueError):  # no name that a file can have
+        return False
 
 
 class RunLock:
@@ -137,18 +155,13 @@ def write_header(folder: Path, header: RunHeader) -> None:
     fields = _HEADER.dump_python(replace(header, episodes=()))
     del fields["episodes"]
     write_atomically(folder / PLAN_FILE, _plan_text(header))
-    write_atomically(
-        folder / HEADER_FILE, to_json({"format": FORMAT_VERSION, **fields}, indent=2) + "\n"
-    )
+    write_document(folder / HEADER_FILE, fields)
 
 
 def read_header(folder: Path, *, with_episodes: bool = True) -> RunHeader:
     """Return the run's header; without its episodes the plan, which may be long, is not read."""
     path = folder / HEADER_FILE
-    fields = _read_json(path)
-    version = fields.pop("format", None)
-    if version != FORMAT_VERSION:
-        raise FormatVersionError(describe_version(path, version))
+    fields = read_document(path)
     episodes = _read_plan(folder / PLAN_FILE) if with_episodes else ()
     try:
         return _HEADER.validate_python({**fields, "episodes": episodes})
@@ -158,8 +171,7 @@ def read_header(folder: Path, *, with_episodes: bool = True) -> RunHeader:
 
 def write_summary(folder: Path, summary: RunSummary) -> None:
     """Write `summary.json` at once or not at all."""
-    fields = _SUMMARY.dump_python(summary)
-    write_atomically(folder / SUMMARY_FILE, to_json(fields, indent=2) + "\n")
+    write_document(folder / SUMMARY_FILE, _SUMMARY.dump_python(summary))
 
 
 def read_summary(folder: Path) -> RunSummary | None:
@@ -168,50 +180,9 @@ def read_summary(folder: Path) -> RunSummary | None:
     if not path.exists():
         return None
     try:
-        return _SUMMARY.validate_python(_read_json(path))
+        return _SUMMARY.validate_python(read_document(path))
     except ValidationError as error:
         raise CorruptFileError(f"{path}: {error}") from error
-
-
-def to_json(value: Any, indent: int | None = None) -> str:
-    """Return `value` as strict JSON; raises ValueError for NaN and infinities."""
-    return json.dumps(value, indent=indent, allow_nan=False, ensure_ascii=False)
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Put `text` at `path` so that a reader sees the old file or the new one, never a part."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
-    try:
-        with open(descriptor, "w", encoding="utf-8") as file:  # noqa: PTH123 - a descriptor
-            os.fchmod(descriptor, 0o644)
-            file.write(text)
-            file.flush()
-            os.fsync(descriptor)
-        temporary.replace(path)
-        sync_folder(path.parent)
-    except OSError as error:
-        temporary.unlink(missing_ok=True)
-        raise StorageWriteError(f"{path} can't be written: {error}.", error.errno) from error
-
-
-def sync_folder(folder: Path) -> None:
-    """Wait until the disk has the folder's list of files."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        fields = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CorruptFileError(f"{path} can't be read: {error}.") from error
-    if not isinstance(fields, dict):
-        raise CorruptFileError(f"{path} holds a {type(fields).__name__}; it must hold an object.")
-    return fields
 
 
 def _plan_text(header: RunHeader) -> str:
@@ -221,15 +192,15 @@ def _plan_text(header: RunHeader) -> str:
         raise ValueError(f"a run has one environment, list and split; these are {shared}.")
     environment, list_hash, split = next(iter(shared), ("", "", header.split))
     head = {"environment": environment, "list_hash": list_hash, "split": split}
-    rows = [
-        to_json([e.index, e.key.scene_id, e.key.id, e.key.repeat, e.group]) for e in header.episodes
-    ]
-    fields = {**head, "columns": _PLAN_COLUMNS}
-    return to_json(fields)[:-1] + ', "episodes": [\n' + ",\n".join(rows) + "\n]}\n"
+    rows = [[e.index, e.key.scene_id, e.key.id, e.key.repeat, e.group] for e in header.episodes]
+    fields = {**head, "columns": _PLAN_COLUMNS, "episodes": rows}
+    first = {**seal(fields), "episodes": None}
+    lines = ",\n".join(to_json(row) for row in rows)
+    return to_json(first).removesuffix("null}") + f"[\n{lines}\n]}}\n"
 
 
 def _read_plan(path: Path) -> tuple[PlannedEpisode, ...]:
-    fields = _read_json(path)
+    fields = read_sealed(path)
     try:
         head = (fields["environment"], fields["list_hash"], fields["split"])
         return tuple(

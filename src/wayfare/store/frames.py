@@ -14,6 +14,7 @@ from typing import BinaryIO, Self
 import xxhash
 
 from wayfare.store.errors import CorruptFileError, FormatVersionError
+from wayfare.store.room import Room, keep_trying
 
 FORMAT_VERSION = 1
 MAX_PAYLOAD_BYTES = 1 << 30
@@ -31,10 +32,10 @@ def read_frames(path: Path, start: int = HEAD_BYTES) -> Iterator[tuple[int, byte
     """Yield the offset and payload of each record from the offset `start` on.
 
     A last record that was cut short, or whose bytes never reached the disk, is left out. Raises
-    CorruptFileError, naming file and offset, where any other record is damaged, and
-    FormatVersionError where the file's head names another format.
+    CorruptFileError, naming file and offset, where any other record is damaged or there is no such
+    file, and FormatVersionError where the file's head names another format.
     """
-    with path.open("rb") as file:
+    with _open(path) as file:
         if not _read_head(file, path):
             return
         size = os.fstat(file.fileno()).st_size
@@ -66,38 +67,45 @@ class FrameWriter:
     """Appends records to one file.
 
     Bytes beyond the last whole record are cut off when the file is opened. `end` is where the
-    next record will stand. Not safe for several threads.
+    next record will stand. While the disk is full, it waits as `room` says. Not safe for several
+    threads.
     """
 
-    def __init__(self, path: Path, descriptor: int, end: int) -> None:
-        self._path = path
+    def __init__(self, path: Path, descriptor: int, *, end: int, room: Room | None) -> None:
+        self.path = path
         self._descriptor = descriptor
+        self._room = room
         self.end = end
+        self.dropped_bytes = 0
+        """How much of a last record that was cut short was cut off."""
 
     @classmethod
-    def open(cls, path: Path, start: int = HEAD_BYTES) -> Self:
+    def open(cls, path: Path, start: int = HEAD_BYTES, *, room: Room | None = None) -> Self:
         """Open `path` for appending, making it if it is missing.
 
-        `start` is the offset of a record known to be whole: what precedes it is not read.
-        Raises what `read_frames` raises.
+        `start` is the offset of a record known to be whole: what precedes it is not read. Without
+        a `room` nobody waits. Raises what `read_frames` raises.
         """
         end = _find_end(path, start) if path.exists() else 0
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        writer = cls(path, descriptor, end=end, room=room)
         try:
+            writer.dropped_bytes = os.fstat(descriptor).st_size - end
             os.ftruncate(descriptor, end)
             if end == 0:
                 head = _HEAD.pack(_MAGIC, FORMAT_VERSION, 0)
-                _write_all(descriptor, head, 0)
-                end = HEAD_BYTES
+                keep_trying(room, lambda: _write_all(descriptor, head, 0))
+                writer.end = HEAD_BYTES
         except BaseException:
-            os.close(descriptor)
+            writer.close()
             raise
-        return cls(path, descriptor, end)
+        return writer
 
     def append(self, payloads: Sequence[bytes]) -> list[int]:
         """Write the records and wait until the disk has them; return their offsets.
 
-        All or nothing: when the system refuses (OSError), none of them is kept.
+        All or nothing: when the system refuses (OSError), none of them is kept. Raises NoRoomError
+        when the disk is full and the wait for room is given up.
         """
         records = [frame(payload) for payload in payloads]
         offsets = []
@@ -105,14 +113,18 @@ class FrameWriter:
         for record in records:
             offsets.append(end)
             end += len(record)
+        content = b"".join(records)
+        keep_trying(self._room, lambda: self._append(content))
+        self.end = end
+        return offsets
+
+    def _append(self, content: bytes) -> None:
         try:
-            _write_all(self._descriptor, b"".join(records), self.end)
+            _write_all(self._descriptor, content, self.end)
             os.fdatasync(self._descriptor)
         except BaseException:
             os.ftruncate(self._descriptor, self.end)
             raise
-        self.end = end
-        return offsets
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
@@ -121,8 +133,15 @@ class FrameWriter:
             self._descriptor = -1
 
 
+def _open(path: Path) -> BinaryIO:
+    try:
+        return path.open("rb")
+    except OSError as error:
+        raise CorruptFileError(f"{path} can't be read: {error.strerror}.") from error
+
+
 def _find_end(path: Path, start: int) -> int:
-    with path.open("rb") as file:
+    with _open(path) as file:
         if not _read_head(file, path):
             return 0
     if start > HEAD_BYTES:
@@ -163,10 +182,11 @@ def _read_frame(file: BinaryIO, path: Path, *, offset: int, size: int) -> bytes 
         return None
     (check,) = _CHECK.unpack_from(fields, _FRAME.size)
     if check != xxhash.xxh32_intdigest(fields[: _FRAME.size]):
-        # A crash of the machine can leave a file longer than what was written: zeros follow then.
-        if not any(fields) and _is_zero_to_end(file):
+        # A crash of the machine can leave a file longer than what was written: zeros follow then,
+        # from the middle of a length on where that crosses from one page to the next.
+        if _is_zero_to_end(file):
             return None
-        raise CorruptFileError(f"{path}: byte {offset}: a record's length is damaged.")
+        raise CorruptFileError(_describe_damage(path, offset, "length"))
     length, checksum = _FRAME.unpack_from(fields)
     payload = file.read(length)
     end = offset + FRAME_BYTES + length
@@ -175,8 +195,15 @@ def _read_frame(file: BinaryIO, path: Path, *, offset: int, size: int) -> bytes 
     if xxhash.xxh3_64_intdigest(payload) != checksum:
         if end >= size:
             return None
-        raise CorruptFileError(f"{path}: byte {offset}: a record's content is damaged.")
+        raise CorruptFileError(_describe_damage(path, offset, "content"))
     return payload
+
+
+def _describe_damage(path: Path, offset: int, what: str) -> str:
+    return (
+        f"{path}: byte {offset}: a record's {what} is damaged. What stands before it is whole: "
+        f"keep a copy of the file; cut to its first {offset} bytes it can be read again."
+    )
 
 
 def _is_zero_to_end(file: BinaryIO) -> bool:

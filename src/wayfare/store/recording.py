@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
 import xxhash
 
-from wayfare.store.records import EpisodeRecord
+from wayfare.store.records import EpisodeKey, EpisodeRecord
 from wayfare.store.truth import pack_record, read_latest
 
 RecordMode = Literal["none", "actions", "frames", "full"]
@@ -61,12 +61,15 @@ def remove_parts(folder: Path) -> None:
         part.unlink()
 
 
-def remove_strays(folder: Path) -> None:
-    """Remove the files of calls whose record was replaced or never reached the disk."""
+def remove_strays(folder: Path, keys: Sequence[EpisodeKey]) -> None:
+    """Remove the files of calls whose record was replaced or never reached the disk.
+
+    `keys` are those of the run's list.
+    """
     files = list((folder / CALLS_FOLDER).glob("*.frames"))
     if not files:
         return
-    latest = read_latest(folder)
+    latest = read_latest(folder, keys)
     kept = {calls_path(folder, entry.position, record_token(entry.record)) for entry in latest}
     for file in files:
         if file not in kept:

@@ -24,6 +24,7 @@ from wayfare.store.recording_block import (
 )
 from wayfare.store.recording_file import SharedAppender
 from wayfare.store.records import EpisodeRecord
+from wayfare.store.room import Room
 
 _CHUNK = 1
 _EPISODE = 2
@@ -55,8 +56,8 @@ def pack_action(action: RecordedAction) -> bytes:
 class ActionFile:
     """A run's actions, appended episode by episode, from any thread."""
 
-    def __init__(self, folder: Path) -> None:
-        self._file = SharedAppender(folder / ACTIONS_FILE)
+    def __init__(self, folder: Path, room: Room | None = None) -> None:
+        self._file = SharedAppender(folder / ACTIONS_FILE, room)
 
     def append_part(self, actions: bytes) -> int:
         """Keep some of an episode's packed actions; return what `append_episode` must name."""

@@ -24,6 +24,7 @@ from wayfare.store.recording_block import (
     unpack_value,
 )
 from wayfare.store.records import EpisodeRecord
+from wayfare.store.room import Room
 
 _EPISODE = 1
 _ARRAY = 2
@@ -55,9 +56,9 @@ class RecordedCall:
 class CallWriter:
     """Writes the calls of one episode; `seal` or `discard` ends it. For one thread at a time."""
 
-    def __init__(self, path: Path, episode: Mapping[str, Any]) -> None:
+    def __init__(self, path: Path, episode: Mapping[str, Any], room: Room | None = None) -> None:
         self._path = path
-        self._file = FrameWriter.open(path)
+        self._file = FrameWriter.open(path, room=room)
         self._known: set[bytes] = set()
         self._waiting: list[bytes] = []
         self._waiting_bytes = 0

@@ -9,16 +9,17 @@ import threading
 from concurrent.futures import Future
 from pathlib import Path
 
-from wayfare.store.errors import StorageWriteError
+from wayfare.store.errors import NoRoomError, StorageWriteError
 from wayfare.store.frames import FrameWriter
+from wayfare.store.room import Room
 
 
 class SharedAppender:
     """A framed file that several threads append to; close it when they have ended."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, room: Room | None = None) -> None:
         self._path = path
-        self._file = FrameWriter.open(path)
+        self._file = FrameWriter.open(path, room=room)
         self._waiting: list[tuple[bytes, Future[int]]] = []
         self._state_guard = threading.Lock()
         self._commit_guard = threading.Lock()
@@ -46,10 +47,11 @@ class SharedAppender:
             batch, self._waiting = self._waiting, []
         try:
             offsets = self._file.append([payload for payload, _ in batch])
-        except OSError as error:
+        except (OSError, StorageWriteError) as error:
+            kind = NoRoomError if isinstance(error, NoRoomError) else StorageWriteError
             for _, written in batch:
                 refusal = f"{self._path}: a recording can't be written: {error}."
-                written.set_exception(StorageWriteError(refusal, error.errno))
+                written.set_exception(kind(refusal, error.errno))
             return
         for (_, written), offset in zip(batch, offsets, strict=True):
             written.set_result(offset)

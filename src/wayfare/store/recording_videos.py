@@ -17,6 +17,7 @@ from wayfare.store.recording import VIDEOS_FILE, record_token
 from wayfare.store.recording_block import pack_block, pack_value, unpack_block
 from wayfare.store.recording_file import SharedAppender
 from wayfare.store.records import STRICT_FIELDS, EpisodeKey, EpisodeRecord
+from wayfare.store.room import Room
 
 _VIDEOS = 1
 
@@ -49,8 +50,8 @@ _RECORDS: TypeAdapter[tuple[VideoRecord, ...]] = TypeAdapter(tuple[VideoRecord, 
 class VideoList:
     """A run's list of videos, appended episode by episode, from any thread."""
 
-    def __init__(self, folder: Path) -> None:
-        self._file = SharedAppender(folder / VIDEOS_FILE)
+    def __init__(self, folder: Path, room: Room | None = None) -> None:
+        self._file = SharedAppender(folder / VIDEOS_FILE, room)
 
     def append(self, token: bytes, videos: Sequence[VideoRecord]) -> None:
         """List the videos of the episode whose record has this token."""

@@ -12,7 +12,8 @@ from pydantic.dataclasses import dataclass
 
 from wayfare.store.records import STRICT_FIELDS
 
-RunStatus = Literal["done", "incomplete", "failed"]
+RunStatus = Literal["done", "incomplete", "failed", "uncertified"]
+"""`uncertified`: every episode ended, but what stands on the disk does not prove it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
@@ -32,10 +33,62 @@ class EpisodeCounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class Coverage:
+    """Whether the run's records prove that each episode of its fixed list counts exactly once.
+
+    `list_hash` is the hash of the list (hex), made anew from its keys. `problems` says what stands
+    against the proof; where only `missing` episodes do, the run is not at its end.
+    """
+
+    certified: bool
+    list_hash: str
+    episodes: int
+    recorded: int
+    missing: int
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class ClusterSummary:
+    """A metric over groups or scenes, `count` of which have a value.
+
+    `macro_mean` is the mean of their means, each weighing the same, with its interval; `ci_low`
+    and `ci_high` are those of the mean over episodes if these units, not episodes, were sampled.
+    """
+
+    count: int
+    macro_mean: float
+    macro_ci_low: float | None
+    macro_ci_high: float | None
+    ci_low: float | None
+    ci_high: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class RepeatSummary:
+    """How a metric varies between episodes, and within one from repeat to repeat.
+
+    `means` has the mean of each repeat. `standard_error` is that of the mean if the episodes are a
+    sample, `standard_error_rerun` if the same ones were run again with other seeds.
+    """
+
+    repeats: int
+    episodes: int
+    means: tuple[float | None, ...]
+    variance_between: float
+    variance_within: float
+    icc: float | None
+    standard_error: float
+    standard_error_rerun: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
 class MetricSummary:
     """A metric over the episodes in which it is defined; `undefined` counts the others by reason.
 
     `mean` is None where n is 0; the interval's ends are None where it can't be estimated.
+    `errors_as_failures` is a BOOL's share if `error` episodes count as failures; None: no errors.
+    `clusters` are by `group` and by `scene`, where there are such; `repeats` where there are.
     """
 
     n: int
@@ -43,6 +96,10 @@ class MetricSummary:
     ci_low: float | None
     ci_high: float | None
     undefined: dict[str, int] = field(default_factory=dict)
+    interval: Literal["wilson", "bootstrap"] | None = None
+    errors_as_failures: float | None = None
+    clusters: dict[str, ClusterSummary] = field(default_factory=dict)
+    repeats: RepeatSummary | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
@@ -110,4 +167,5 @@ class RunSummary:
     invariance: Invariance
     nodesets: dict[str, NodesetReport]
     out: str
+    coverage: Coverage | None = None
     recording: RecordingReport = field(default_factory=lambda: RecordingReport(mode="none"))

@@ -45,26 +45,28 @@ def pack_committed(position: int, firings_offset: int, record: bytes) -> bytes:
     return packed
 
 
-def read_truth(folder: Path) -> Iterator[Committed]:
+def read_truth(folder: Path, keys: Sequence[EpisodeKey]) -> Iterator[Committed]:
     """Yield what was committed, in that order; an episode tried again comes again.
 
-    Raises CorruptFileError and FormatVersionError as `read_frames` does.
+    `keys` are those of the run's list; they stand in the records for those of the file, so that
+    who keeps a key keeps nothing new. Raises CorruptFileError, for an episode that is not on the
+    list too, and FormatVersionError as `read_frames` does.
     """
     path = folder / EPISODES_FILE
     for offset, payload in read_frames(path):
-        yield _unpack(payload, f"{path}: byte {offset}")
+        yield _unpack(payload, f"{path}: byte {offset}", keys)
 
 
-def iter_latest(folder: Path, keys: Sequence[EpisodeKey] = ()) -> Iterator[Committed]:
+def iter_latest(folder: Path, keys: Sequence[EpisodeKey]) -> Iterator[Committed]:
     """Yield each finished episode's last record in the order written, without keeping any.
 
-    `keys`, by position, stand in the records for those of the file. Raises as `read_truth`.
+    `keys` and errors are those of `read_truth`.
     """
     path = folder / EPISODES_FILE
     last = array("q")
     repeated: set[int] = set()
     for offset, payload in read_frames(path):
-        position = _peek_position(payload, f"{path}: byte {offset}")
+        position = _peek_position(payload, f"{path}: byte {offset}", len(keys))
         last.extend([0] * (1 + position - len(last)))
         if last[position]:
             repeated.add(last[position])
@@ -74,30 +76,53 @@ def iter_latest(folder: Path, keys: Sequence[EpisodeKey] = ()) -> Iterator[Commi
             yield _unpack(payload, f"{path}: byte {offset}", keys)
 
 
-def read_latest(folder: Path) -> list[Committed]:
-    """Return each finished episode's last record, in the order of the run's list."""
-    latest = {entry.position: entry for entry in read_truth(folder)}
+def read_latest(folder: Path, keys: Sequence[EpisodeKey]) -> list[Committed]:
+    """Return each finished episode's last record, in the order of the run's list.
+
+    `keys` and errors are those of `read_truth`.
+    """
+    latest = {entry.position: entry for entry in read_truth(folder, keys)}
     return [latest[position] for position in sorted(latest)]
 
 
-def _peek_position(payload: bytes, where: str) -> int:
+def count_finished(folder: Path, total: int) -> int:
+    """Return how many of a run's `total` episodes have a record, without reading the records."""
+    path = folder / EPISODES_FILE
+    frames = read_frames(path)
+    return len({_peek_position(entry, f"{path}: byte {at}", total) for at, entry in frames})
+
+
+def _peek_position(payload: bytes, where: str, total: int) -> int:
     """Return where in the run's list a record stands, without reading the record."""
     unpacker = msgpack.Unpacker()
     unpacker.feed(payload)
     try:
         unpacker.read_array_header()
-        return int(unpacker.unpack())
+        position = int(unpacker.unpack())
     except (ValueError, TypeError, msgpack.OutOfData) as error:
         raise CorruptFileError(f"{where}: no episode record: {error}") from error
+    if not 0 <= position < total:
+        raise CorruptFileError(_describe_stranger(where, f"place {position}", total))
+    return position
 
 
-def _unpack(payload: bytes, where: str, keys: Sequence[EpisodeKey] = ()) -> Committed:
+def _unpack(payload: bytes, where: str, keys: Sequence[EpisodeKey]) -> Committed:
+    position = _peek_position(payload, where, len(keys))
     try:
-        position, firings_offset, packed = msgpack.unpackb(payload)
+        _, firings_offset, packed = msgpack.unpackb(payload)
         fields = msgpack.unpackb(packed)
-        if keys and fields["key"]["id"] == keys[position].id:
-            fields["key"] = keys[position]
+        found, fields["key"] = fields["key"], keys[position]
         record = _RECORD.validate_python(fields)
+        is_stranger = EpisodeKey(**found) != record.key
     except (ValueError, TypeError, LookupError, ValidationError) as error:
         raise CorruptFileError(f"{where}: no episode record: {error}") from error
+    if is_stranger:
+        raise CorruptFileError(_describe_stranger(where, f"episode {found['id']!r}", len(keys)))
     return Committed(position, firings_offset, record)
+
+
+def _describe_stranger(where: str, what: str, total: int) -> str:
+    return (
+        f"{where}: the record is of {what}, which is not what the run's list of {total} has there; "
+        f"the file, or the list, is another run's."
+    )

@@ -45,7 +45,7 @@ class Person:
         self.finished_by_then = -1
         self._finished = 0
 
-    def run_started(self, header: RunHeader, metrics: Any) -> None:
+    def run_started(self, header: RunHeader, metrics: Any, kept: Any) -> None:
         self.playing = asyncio.ensure_future(self._play())
 
     def episode_started(self, worker: int, key: EpisodeKey, attempt: int) -> None: ...

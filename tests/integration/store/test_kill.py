@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from wayfare.store.errors import RunLockedError
-from wayfare.store.run import RunReader, RunWriter
+from wayfare.store.run import RunReader
+from wayfare.store.writer import RunWriter
 
 WRITER = Path(__file__).with_name("writer.py")
 DEADLINE_SECONDS = 30

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from wayfare.store.errors import StorageWriteError
 from wayfare.store.records import EpisodeKey, EpisodeRecord, Firing, PlannedEpisode, RunHeader
-from wayfare.store.run import RunReader, RunWriter
+from wayfare.store.run import RunReader
+from wayfare.store.writer import RunWriter
 
 EPISODES = 5000
 

@@ -81,7 +81,7 @@ def drawn(view):
 def test_plain_lines_come_at_most_once_in_a_while():
     clock = FakeClock()
     view, output = plain(clock)
-    view.run_started(header(count=100), ["return", "success"])
+    view.run_started(header(count=100), ["return", "success"], [])
     for number in range(20):
         clock.seconds += 1
         view.episode_finished(record(number, metrics={"success": number % 2 == 0}))
@@ -95,13 +95,13 @@ def test_plain_lines_come_at_most_once_in_a_while():
 
 def test_one_worker_is_no_workers():
     view, output = plain(FakeClock())
-    view.run_started(header(count=1, workers=1), ["success"])
+    view.run_started(header(count=1, workers=1), ["success"], [])
     assert output.getvalue() == "agent: 1 episode, 1 worker\n"
 
 
 def test_plain_lines_say_every_error_at_once_and_end_with_a_line():
     view, output = plain(FakeClock())
-    view.run_started(header(count=2), [])
+    view.run_started(header(count=2), [], [])
     view.episode_finished(record(0, "error"))
     view.episode_finished(record(1, "truncated"))
     lines = output.getvalue().splitlines()
@@ -113,7 +113,7 @@ def test_plain_lines_say_every_error_at_once_and_end_with_a_line():
 
 def test_an_attempt_that_will_be_repeated_says_so():
     view, output = plain(FakeClock())
-    view.run_started(header(), [])
+    view.run_started(header(), [], [])
     view.episode_started(1, key(3), 1)
     view.attempt_failed(1, key(3), FAULT)
     assert output.getvalue().rstrip().endswith("bad [red]; it will be tried again")
@@ -138,7 +138,7 @@ def test_an_error_line_is_short_and_steers_no_terminal():
 def test_the_table_shows_each_workers_episode():
     clock = FakeClock()
     view, _ = table(clock)
-    view.run_started(header(), [])
+    view.run_started(header(), [], [])
     view.episode_started(1, key(3), 2)
     clock.seconds += 65
     rows = [line.split() for line in drawn(view).splitlines()]
@@ -148,25 +148,25 @@ def test_the_table_shows_each_workers_episode():
 
 def test_the_headline_is_success_where_there_is_one_else_the_first_metric():
     view, _ = table(FakeClock())
-    view.run_started(header(), ["ne", "success"])
+    view.run_started(header(), ["ne", "success"], [])
     view.episode_finished(record(0, metrics={"ne": 3.0, "success": True}))
     assert "success 1.000" in drawn(view)
     view, _ = table(FakeClock())
-    view.run_started(header(), ["ne", "tl"])
+    view.run_started(header(), ["ne", "tl"], [])
     view.episode_finished(record(0, metrics={"tl": 9.0, "ne": 3.0}))
     assert "ne 3.000" in drawn(view)
 
 
 def test_many_workers_are_folded_into_one_row():
     view, _ = table(FakeClock())
-    view.run_started(header(workers=50), [])
+    view.run_started(header(workers=50), [], [])
     assert "34 more workers" in drawn(view)
 
 
 def test_the_table_goes_when_it_is_left_and_errors_stay():
     view, output = table(FakeClock())
     with view:
-        view.run_started(header(), [])
+        view.run_started(header(), [], [])
         view.episode_finished(record(0, "error"))
     assert "ValueError at step" in output.getvalue()
     assert output.getvalue().endswith(("\x1b[2K", "\x1b[?25h"))

@@ -16,7 +16,8 @@ from wayfare.store.records import (
     PlannedEpisode,
     RunHeader,
 )
-from wayfare.store.run import RunReader, RunWriter
+from wayfare.store.run import RunReader
+from wayfare.store.writer import RunWriter
 
 EDGES = (
     "turn.state act.state",

@@ -23,7 +23,8 @@ from wayfare.store.records import (
     PlannedEpisode,
     RunHeader,
 )
-from wayfare.store.run import RunReader, RunWriter
+from wayfare.store.run import RunReader
+from wayfare.store.writer import RunWriter
 
 FAULT = ErrorRecord(kind="author", type="ValueError", message="bad", node="step", turns=(2,))
 

@@ -25,8 +25,10 @@ from wayfare.store.records import (
     PlannedEpisode,
     RunHeader,
 )
-from wayfare.store.run import RunReader, RunWriter
+from wayfare.store.resumption import Resumption, read_resumptions
+from wayfare.store.run import RunReader
 from wayfare.store.summary import EpisodeCounts, Invariance, RunSummary
+from wayfare.store.writer import RunWriter
 
 
 def key(number):
@@ -53,6 +55,10 @@ def header(count=4, **changes):
         "claims": {"env__step": "padded"},
     }
     return RunHeader(**{**fields, **changes})
+
+
+def resumption():
+    return Resumption(at="2026-01-03T03:04:05Z", worker_count=3, kept=1, forced=("~ seed: 1 -> 2",))
 
 
 def record(number, outcome="completed", error=None):
@@ -198,11 +204,14 @@ def test_episodes_that_finish_at_once_are_all_written(tmp_path):
     assert all(found == firings(entry.index) for entry, found in reader.all_firings())
 
 
-def test_reopening_removes_a_summary_that_would_soon_be_wrong(tmp_path):
+def test_going_on_removes_a_summary_that_would_soon_be_wrong(tmp_path):
     with RunWriter.create(tmp_path, header()) as writer:
         writer.finish(summary(writer.header.run_id, "incomplete"))
-    RunWriter.reopen(writer.folder).close()
+    with RunWriter.reopen(writer.folder) as again:
+        assert RunReader.open(writer.folder, tmp_path).summary() is not None
+        again.begin_again(resumption(), again.list_left())
     assert RunReader.open(writer.folder, tmp_path).summary() is None
+    assert read_resumptions(writer.folder) == (resumption(),)
 
 
 def test_runs_are_listed_newest_first_with_their_state(tmp_path):

@@ -1,0 +1,63 @@
+"""Keep in a run's folder when it went on, with how many workers, and over which differences.
+
+Knows nothing of how runs go on.
+"""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import field
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from wayfare.store.document import read_document, write_document
+from wayfare.store.errors import CorruptFileError
+from wayfare.store.records import STRICT_FIELDS, NodesetRecord
+
+RESUMPTIONS_FILE = "resumptions.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class Resumption:
+    """One time that a run went on.
+
+    `at` is a time in UTC (ISO 8601), `kept` how many finished episodes stood by then, `forced` the
+    differences that `--force` went over, with `nodesets` and `graph` as they were from then on.
+    """
+
+    at: str
+    worker_count: int
+    kept: int
+    retry_errors: bool = False
+    settings: dict[str, Any] = field(default_factory=dict)
+    forced: tuple[str, ...] = ()
+    graph: dict[str, Any] = field(default_factory=dict)
+    nodesets: dict[str, NodesetRecord] = field(default_factory=dict)
+
+
+_ALL: TypeAdapter[tuple[Resumption, ...]] = TypeAdapter(tuple[Resumption, ...])
+
+
+def resume_command(run: str | Path) -> str:
+    """Return the command that lets a run go on, which its id or folder names."""
+    return f"wayfare eval --resume {shlex.quote(str(run))}"
+
+
+def read_resumptions(folder: Path) -> tuple[Resumption, ...]:
+    """Return every time that the run went on, in that order. Raises CorruptFileError."""
+    path = folder / RESUMPTIONS_FILE
+    if not path.exists():
+        return ()
+    try:
+        return _ALL.validate_python(read_document(path).get("resumptions"))
+    except ValidationError as error:
+        raise CorruptFileError(f"{path}: {error}") from error
+
+
+def add_resumption(folder: Path, resumption: Resumption) -> None:
+    """Write one more down, at once or not at all."""
+    entries = _ALL.dump_python((*read_resumptions(folder), resumption))
+    write_document(folder / RESUMPTIONS_FILE, {"resumptions": entries})
