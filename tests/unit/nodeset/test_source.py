@@ -25,8 +25,8 @@ def declare(name: str, value: str) -> str:
 
 @pytest.mark.parametrize(
     "text",
-    ["a = '\x00'", "(" * 300, "-" * 100_000 + "1", "x" + ".a" * 60_000, "class A(BaseNodeSet:"],
-    ids=["NUL", "brackets", "signs", "attributes", "unfinished"],
+    ["a = '\x00'", "(" * 300, "-" * 100_000 + "1", "class A(BaseNodeSet:"],
+    ids=["NUL", "brackets", "signs", "unfinished"],
 )
 def test_what_is_no_python_or_too_deep_is_refused_with_its_place(tmp_path: Path, text: str) -> None:
     assert "file.py:1: cannot be read as Python" in read(tmp_path, text)
