@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +26,7 @@ from wayfare.fleet.catalogue import NodeSetDescription, describe_nodesets
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.registry import NodeSetEntry, WorkspaceComponentRegistry
 from wayfare.store.listing import list_runs
+from wayfare.store.resumption import read_resumptions
 from wayfare.store.run import RunReader
 
 
@@ -86,6 +88,7 @@ def runs(out: option.Out = None, as_json: option.Json = False) -> None:
                 "worker_count": entry.header.worker_count if entry.header else None,
                 "digest": entry.summary.digest if entry.summary else None,
                 "out": str(entry.folder),
+                "resume": entry.resume,
                 "problem": entry.problem,
             }
             for entry in entries
@@ -101,11 +104,14 @@ def show(
     """Show a run: its summary and its episodes."""
     reader = RunReader.open(run, out or Settings.read(os.environ).runs)
     summary, records = summarise_run(reader), reader.records()
+    resumptions = read_resumptions(reader.folder)
     if as_json:
-        _print_json(show_document(summary, records))
+        resumed = {"resumptions": [asdict(resumption) for resumption in resumptions]}
+        _print_json({**show_document(summary, records), **resumed})
         return
     rows = list_episodes(records)
-    print_table(render_episodes(rows), *render_errors(rows), render_summary(summary))
+    last = render_summary(summary, resumptions, is_running=reader.is_running)
+    print_table(render_episodes(rows), *render_errors(rows), last)
 
 
 async def _describe(

@@ -5,7 +5,7 @@ Knows nothing of how the numbers were made.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -15,6 +15,7 @@ from wayfare.cli.live import describe_count, describe_failure, describe_seconds
 from wayfare.evals.report import EpisodeRow
 from wayfare.store.listing import RunEntry
 from wayfare.store.records import Metric
+from wayfare.store.resumption import Resumption, resume_command
 from wayfare.store.summary import (
     EpisodeCounts,
     Invariance,
@@ -29,10 +30,13 @@ MAX_ERRORS = 20
 MAX_KEY_WIDTH = 32
 """Columns of a part of an episode's key that others give way to."""
 _KEY_PARTS = ("scene", "id", "repeat")
-_WHOLE = ("digest", "run")
+_GO_ON = "to go on"
+_WHOLE = ("digest", "run", _GO_ON)
 
 
-def render_summary(summary: RunSummary) -> RenderableType:
+def render_summary(
+    summary: RunSummary, resumptions: Sequence[Resumption] = (), *, is_running: bool = False
+) -> RenderableType:
     """Return the tables and lines that end `wayfare eval` and begin `wayfare show`."""
     parts: list[RenderableType] = []
     if summary.metrics:
@@ -48,6 +52,10 @@ def render_summary(summary: RunSummary) -> RenderableType:
     }
     if summary.recording.mode != "none":
         lines["recorded"] = describe_recording(summary.recording)
+    if resumptions:
+        lines["resumed"] = describe_resumptions(resumptions)
+    if summary.status != "done" and not is_running:
+        lines[_GO_ON] = resume_command(summary.out)
     parts += _lines(lines)
     return Group(*parts)
 
@@ -63,16 +71,18 @@ def render_runs(entries: Iterable[RunEntry]) -> RenderableType:
         if entry.header is None:
             table.add_row(Text(entry.run_id), entry.status, Text(entry.problem), "", "", "")
             continue
-        counts = entry.summary.episodes if entry.summary else None
         table.add_row(
             Text(entry.run_id),
             entry.status,
             Text(entry.header.graph_name),
             str(entry.header.worker_count),
-            f"{counts.finished}/{counts.total}" if counts else NOTHING,
-            str(counts.error) if counts else NOTHING,
+            f"{entry.finished}/{entry.total}" if entry.total is not None else NOTHING,
+            str(entry.summary.episodes.error) if entry.summary else NOTHING,
         )
-    return table
+    open_runs = [entry for entry in entries if entry.can_go_on]
+    if not open_runs:
+        return table
+    return Group(table, Text(), Text(f"the newest incomplete run: {open_runs[0].resume}"))
 
 
 def render_episodes(rows: Iterable[EpisodeRow]) -> RenderableType:
@@ -133,6 +143,13 @@ def describe_outcomes(counts: EpisodeCounts) -> str:
         scored = counts.completed + counts.truncated
         line += f". The means are over the {scored} of {counts.finished} that did not end in error"
     return line
+
+
+def describe_resumptions(resumptions: Sequence[Resumption]) -> str:
+    """Return how often a run went on, and over which differences it was forced to."""
+    count = describe_count(len(resumptions), "time")
+    forced = [line for resumption in resumptions for line in resumption.forced]
+    return "\n".join([f"{count}{', forced over:' if forced else ''}", *forced])
 
 
 def describe_invariance(invariance: Invariance) -> str:

@@ -12,19 +12,36 @@ from typing import Literal
 from wayfare.store.errors import RunNotFoundError, StoreError
 from wayfare.store.folder import HEADER_FILE, is_locked, read_header, read_summary
 from wayfare.store.records import RunHeader
+from wayfare.store.resumption import resume_command
 from wayfare.store.summary import RunStatus, RunSummary
+from wayfare.store.truth import count_finished
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry:
-    """One line of a list of runs; `problem` says why a folder can't be read."""
+    """One line of a list of runs; `problem` says why a folder can't be read.
+
+    `total` and `finished` count episodes; None: the run is under way, or can't be read.
+    """
 
     run_id: str
     folder: Path
     status: RunStatus | Literal["running", "unreadable"]
     header: RunHeader | None = None
     summary: RunSummary | None = None
+    total: int | None = None
+    finished: int | None = None
     problem: str = ""
+
+    @property
+    def can_go_on(self) -> bool:
+        """Return whether the run can be resumed: it ended before all of its episodes had."""
+        return self.status in ("incomplete", "failed")
+
+    @property
+    def resume(self) -> str:
+        """Return the command that lets it go on, "" where there is nothing to."""
+        return resume_command(self.folder) if self.can_go_on else ""
 
 
 def list_runs(root: Path) -> list[RunEntry]:
@@ -42,13 +59,21 @@ def _read_entry(folder: Path) -> RunEntry:
     try:
         header = read_header(folder, with_episodes=False)
         summary = read_summary(folder)
+        status: RunStatus | Literal["running"] = "running" if is_locked(folder) else "incomplete"
+        total = finished = None
+        if summary is not None:
+            total, finished = summary.episodes.total, summary.episodes.finished
+        elif status == "incomplete":
+            total = len(read_header(folder).episodes)
+            finished = count_finished(folder, total)
     except StoreError as error:
         return RunEntry(run_id=folder.name, folder=folder, status="unreadable", problem=str(error))
-    status: RunStatus | Literal["running"] = "running" if is_locked(folder) else "incomplete"
     return RunEntry(
         run_id=header.run_id,
         folder=folder,
         status=summary.status if summary else status,
         header=header,
         summary=summary,
+        total=total,
+        finished=finished,
     )
