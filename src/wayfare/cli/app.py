@@ -5,6 +5,7 @@ Knows nothing of what the commands do.
 
 from __future__ import annotations
 
+import os
 import sys
 
 import typer
@@ -23,6 +24,7 @@ from wayfare.evals.errors import RunFailedError, SetupError
 from wayfare.fleet.errors import FleetSetupError
 from wayfare.graph.fault import GraphError
 from wayfare.store.errors import StoreError
+from wayfare.store.secret import Secrets
 
 app = typer.Typer(
     name="wayfare",
@@ -58,8 +60,9 @@ def main() -> None:
 
 
 def _report(error: Exception, status: ExitStatus) -> int:
+    secrets = Secrets.from_environment(os.environ)
     console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
     if isinstance(error, AuthorError) and error.traceback_text:
-        console.print(tidy(error.traceback_text.rstrip(), PRINTED_TEXT))
-    console.print(f"wayfare: {tidy(str(error), PRINTED_TEXT)}")
+        console.print(secrets.mask(tidy(error.traceback_text.rstrip(), PRINTED_TEXT)))
+    console.print(secrets.mask(f"wayfare: {tidy(str(error), PRINTED_TEXT)}"))
     return int(status)

@@ -41,6 +41,7 @@ from wayfare.store.errors import NoRoomError, StoreError
 from wayfare.store.resumption import resume_command
 from wayfare.store.room import Room
 from wayfare.store.run import RunReader
+from wayfare.store.secret import Secrets
 from wayfare.store.summary import RunStatus, RunSummary
 from wayfare.store.writer import RunWriter
 
@@ -59,6 +60,7 @@ class Evaluation:
         notify: Callable[[str], None],
         opening: NewRun | ResumedRun,
         room: Room,
+        secrets: Secrets,
     ) -> None:
         self._request = request
         self._registry = registry
@@ -68,6 +70,7 @@ class Evaluation:
         self._notify = notify
         self._opening = opening
         self._room = room
+        self._secrets = secrets
 
     async def run(self) -> RunSummary:
         """Return what the run came to; its folder holds the rest.
@@ -177,6 +180,7 @@ class Evaluation:
                 clock=clock,
                 earlier=run.earlier,
                 room=self._room,
+                secrets=self._secrets,
             )
             await runner.run(pool.workers, self._drain)
 

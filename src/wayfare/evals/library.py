@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from wayfare.evals.disclosure import refuse_disclosure
 from wayfare.evals.errors import SetupError
 from wayfare.evals.evaluation import Evaluation
 from wayfare.evals.header import EvalRequest
@@ -225,6 +226,8 @@ async def _run(
     opening: NewRun | ResumedRun,
     room: Room,
 ) -> Run:
+    secrets = surroundings.secrets
+    refuse_disclosure(request.document, secrets)
     async with surroundings.launching() as launcher:
         evaluation = Evaluation(
             request,
@@ -235,6 +238,7 @@ async def _run(
             notify=surroundings.notify,
             opening=opening,
             room=room,
+            secrets=secrets,
         )
         summary = await evaluation.run()
     return Run.open(summary.out)

@@ -35,6 +35,7 @@ from wayfare.store.records import (
     PlannedEpisode,
 )
 from wayfare.store.room import Room
+from wayfare.store.secret import Secrets
 from wayfare.store.writer import RunWriter
 
 RETRY_SECONDS = 0.05
@@ -84,6 +85,7 @@ class BatchEvalRunner:
         clock: Callable[[], float],
         earlier: Mapping[EpisodeKey, Sequence[Attempt]],
         room: Room,
+        secrets: Secrets,
     ) -> None:
         self._plan = plan
         self._loop = loop
@@ -96,6 +98,7 @@ class BatchEvalRunner:
         self._earlier = earlier
         """Attempts at the episodes from before the run was resumed; they are kept, not counted."""
         self._room = room
+        self._secrets = secrets
         self._schedule = Schedule(
             plan.planned,
             [self._budget(planned) for planned in plan.planned],
@@ -218,9 +221,9 @@ class BatchEvalRunner:
             result = await self._loop.run(episode, tape.wrap(worker), self._budget(planned))
             firings = await worker.close_episode()
         except (NodeFailure, NodeSetError) as failure:
-            return _Ended(None, tape, error=describe_failure(failure))
+            return _Ended(None, tape, error=self._secrets.mask_error(describe_failure(failure)))
         except InfrastructureError as fault:
-            return _Ended(None, tape, error=describe_fault(fault))
+            return _Ended(None, tape, error=self._secrets.mask_error(describe_fault(fault)))
         return _Ended(result, tape, [Firing(*firing) for firing in firings])
 
     def _budget(self, planned: PlannedEpisode) -> int | None:

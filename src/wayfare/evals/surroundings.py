@@ -18,6 +18,7 @@ from wayfare.fleet.launcher import Launcher
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.store.records import EpisodeKey, EpisodeRecord, ErrorRecord, RunHeader
 from wayfare.store.room import Room
+from wayfare.store.secret import Secrets
 
 
 class Silence:
@@ -58,6 +59,15 @@ class Surroundings:
     notify: Callable[[str], None] = _ignore
     """Told what a person should know though the run goes on, one sentence a call."""
 
+    @property
+    def secrets(self) -> Secrets:
+        """Return what stands in the variables and must stand in nothing that is kept or shown."""
+        return Secrets.from_environment(self._variables)
+
+    @property
+    def _variables(self) -> Mapping[str, str]:
+        return os.environ if self.environment is None else self.environment
+
     def make_room(self) -> Room:
         """Return what lets a run wait for room on a full disk; `notify` is told of it."""
         loop = asyncio.get_running_loop()
@@ -73,6 +83,5 @@ class Surroundings:
         if self.launcher is not None:
             yield self.launcher
             return
-        inherited = os.environ if self.environment is None else self.environment
-        async with LocalLauncher(LocalSettings.from_environment(inherited)) as local:
+        async with LocalLauncher(LocalSettings.from_environment(self._variables)) as local:
             yield InProcessLauncher(local, self.notify) if self.in_process else local
