@@ -18,14 +18,14 @@ class ExitStatus(IntEnum):
     SETUP = 2
     """Wrong usage or set-up; nothing ran."""
     FAILED = 3
-    """The run could not go on."""
+    """The run could not go on, or its records don't prove that each episode counts once."""
     INCOMPLETE = 75
     """Ended before all episodes had; what is finished is kept."""
 
 
 def status_of(summary: RunSummary) -> ExitStatus:
     """Return the exit status that a run's summary stands for."""
-    if summary.status == "failed":
+    if summary.status in ("failed", "uncertified"):
         return ExitStatus.FAILED
     if summary.status == "incomplete":
         return ExitStatus.INCOMPLETE

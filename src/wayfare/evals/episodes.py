@@ -33,7 +33,7 @@ class EpisodePlan:
     @property
     def episodes_hash(self) -> str:
         """The hash of the fixed list (hex), independent of its order."""
-        return digest_value(sorted(list(p.key.parts) for p in self.planned)).hex()
+        return hash_episodes([planned.key for planned in self.planned])
 
     def step_budget(self, planned: PlannedEpisode) -> int | None:
         """Return the budget that the episode itself names."""
@@ -52,6 +52,11 @@ class EpisodePlan:
             seed=hash64(run_seed, list(planned.key.parts)),
             info=self.listed[planned.index]["info"],
         )
+
+
+def hash_episodes(keys: Sequence[EpisodeKey]) -> str:
+    """Return the hash (hex) of a list of episodes, independent of its order."""
+    return digest_value(sorted(list(key.parts) for key in keys)).hex()
 
 
 def plan_episodes(

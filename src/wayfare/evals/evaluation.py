@@ -12,6 +12,7 @@ from functools import partial
 
 from nodeset.errors import NodeSetError
 from wayfare.evals.choice import choose_environment, choose_split
+from wayfare.evals.coverage import certify_run
 from wayfare.evals.drain import Drain
 from wayfare.evals.episodes import EpisodePlan
 from wayfare.evals.errors import RunFailedError
@@ -197,6 +198,7 @@ class Evaluation:
             out=str(run.writer.folder),
             nodesets=report_nodesets(run.header, fleet.list_counters(), health),
             videos=reader.videos(),
+            coverage=certify_run(reader),
         )
 
     async def _finish(self, writer: RunWriter, summary: RunSummary) -> None:

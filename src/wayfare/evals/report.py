@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from wayfare.evals.coverage import certify_run, settle_status
 from wayfare.evals.tally import Tally
 from wayfare.fleet.fleet import CopyCounters
 from wayfare.store.recording_videos import VideoRecord
@@ -17,6 +18,7 @@ from wayfare.store.records import EpisodeRecord, ErrorRecord, Metric, Outcome, R
 from wayfare.store.run import RunReader
 from wayfare.store.summary import (
     CopyReport,
+    Coverage,
     FailedVideo,
     Invariance,
     NodesetReport,
@@ -52,16 +54,17 @@ def summarise(
     out: str,
     nodesets: Mapping[str, NodesetReport] | None = None,
     videos: Iterable[VideoRecord] = (),
+    coverage: Coverage | None = None,
 ) -> RunSummary:
     """Return what the run comes to; `out` is its folder.
 
-    The result depends on the records alone, not on their order.
+    The result depends on the records alone, not on their order. `coverage` may forbid `status`.
     """
     tally = Tally.of(records)
     unclaimed = sorted(tool for tool, claim in header.claims.items() if claim == "not claimed")
     return RunSummary(
         run_id=header.run_id,
-        status=status,
+        status=status if coverage is None else settle_status(status, coverage),
         worker_count=header.worker_count,
         elapsed_s=elapsed_seconds,
         episodes=tally.counts(len(header.episodes)),
@@ -70,6 +73,7 @@ def summarise(
         invariance=Invariance(claimed=not unclaimed, tools=tuple(unclaimed)),
         nodesets=dict(nodesets) if nodesets is not None else report_nodesets(header, (), {}),
         out=out,
+        coverage=coverage,
         recording=report_recording(header, videos),
     )
 
@@ -79,10 +83,13 @@ def summarise_run(reader: RunReader) -> RunSummary:
 
     The latter is for a run that is under way or was killed: `incomplete` unless every episode of
     its list is there; its copies' counters are lost, and its time is that of its last episode.
+    Either way the certificate is made anew from the records.
     """
     summary = reader.summary()
+    coverage = certify_run(reader, summary)
     if summary is not None:
-        return summary
+        status = settle_status(summary.status, coverage)
+        return replace(summary, coverage=coverage, status=status)
     records = reader.records()
     ended = (attempt.ended_seconds for record in records for attempt in record.attempts)
     return summarise(
@@ -92,6 +99,7 @@ def summarise_run(reader: RunReader) -> RunSummary:
         elapsed_seconds=max(ended, default=0.0),
         out=str(reader.folder),
         videos=reader.videos(),
+        coverage=coverage,
     )
 
 

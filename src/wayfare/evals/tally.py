@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from nodeset.digest import hash64
+from wayfare.evals.aggregate import Ints, Measured, Units, summarise_metric
 from wayfare.evals.digest import digest_episodes
-from wayfare.evals.statistics import estimate
 from wayfare.store.records import EpisodeKey, EpisodeRecord, Metric, Outcome
 from wayfare.store.summary import EpisodeCounts, MetricSummary
 
@@ -104,10 +103,10 @@ class Tally:
         order = self._sorted_rows()
         ranks = np.empty(len(order), np.int64)
         ranks[order] = np.arange(len(order))
-        clusters = self._clusters(order)
+        units = self._units(order)
         columns = {**{name: _Column() for name in declared}, **self._columns}
         return {
-            name: self._summarise(name, column, seed, ranks=ranks, clusters=clusters)
+            name: self._summarise(name, column, seed, ranks=ranks, units=units)
             for name, column in sorted(columns.items())
         }
 
@@ -117,46 +116,53 @@ class Tally:
     def _sorted_rows(self) -> list[int]:
         return sorted(range(len(self._keys)), key=lambda row: self._keys[row].parts)
 
-    def _clusters(self, order: list[int]) -> array[int]:
-        """Return each row's cluster: its group, else itself with all its repeats."""
-        clusters = array("q", bytes(8 * len(order)))
-        numbers: dict[str, int] = {}
-        before: EpisodeKey | None = None
-        current = count = 0
-        for row in order:
-            key, group = self._keys[row], self._groups.get(row)
-            if group is not None:
-                clusters[row] = numbers.setdefault(group, count)
-                count += clusters[row] == count
-            else:
-                if before is None or (key.scene_id, key.id) != (before.scene_id, before.id):
-                    current, count = count, count + 1
-                clusters[row] = current
-                before = key
-        return clusters
+    def _units(self, order: list[int]) -> Units:
+        """Return each row's units, numbered in the order of keys."""
+        episodes = _number_runs(order, self._keys)
+        scenes = [key.scene_id for key in self._keys]
+        groups = [self._groups.get(row) for row in range(len(order))]
+        samples = _number(order, [group or episodes[row] for row, group in enumerate(groups)])
+        clusters = {}
+        if self._groups:
+            clusters["group"] = samples
+        if any(scenes):
+            clusters["scene"] = _number(order, scenes)
+        repeats = np.array([key.repeat for key in self._keys], np.int64)
+        return Units(samples, np.array(episodes, np.int64), repeats, clusters)
 
     def _summarise(
-        self,
-        name: str,
-        column: _Column,
-        seed: int,
-        *,
-        ranks: np.ndarray[tuple[int], np.dtype[np.int64]],
-        clusters: array[int],
+        self, name: str, column: _Column, seed: int, *, ranks: Ints, units: Units
     ) -> MetricSummary:
         scored = self._outcomes["completed"] + self._outcomes["truncated"]
         reasons = Counter(column.undefined)
         reasons[NOT_PRODUCED] += scored - len(column.rows) - column.undefined.total()
         rows = np.array(column.rows, np.int64)
         by_key = np.argsort(ranks[rows])
-        values = np.array(column.values, np.bool_ if column.are_booleans else np.float64)[by_key]
-        labels = np.array(clusters, np.int64)[rows[by_key]]
-        random = np.random.default_rng(hash64(seed, "interval", name))
-        found = estimate(values.tolist(), labels.tolist(), random)
-        return MetricSummary(
-            n=found.n,
-            mean=found.mean,
-            ci_low=found.ci_low,
-            ci_high=found.ci_high,
-            undefined=dict(sorted((+reasons).items())),
+        kind = np.bool_ if column.are_booleans else np.float64
+        measured = Measured(
+            name,
+            np.array(column.values, kind)[by_key],
+            dict(sorted((+reasons).items())),
+            errors=self._outcomes["error"],
         )
+        return summarise_metric(measured, units.at(rows[by_key]), seed)
+
+
+def _number(order: list[int], units: Sequence[Hashable]) -> Ints:
+    """Return each row's unit as a number, from 0 on in the order of keys."""
+    numbers: dict[Hashable, int] = {}
+    labels = np.empty(len(units), np.int64)
+    for row in order:
+        labels[row] = numbers.setdefault(units[row], len(numbers))
+    return labels
+
+
+def _number_runs(order: list[int], keys: Sequence[EpisodeKey]) -> array[int]:
+    """Return each row's episode as a number; its repeats follow each other in the order of keys."""
+    numbers = array("q", bytes(8 * len(order)))
+    before, current = None, -1
+    for row in order:
+        episode = (keys[row].scene_id, keys[row].id)
+        current += episode != before
+        numbers[row], before = current, episode
+    return numbers

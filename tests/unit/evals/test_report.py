@@ -1,10 +1,13 @@
 """What `eval --json` and `show --json` print."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from wayfare.evals.coverage import certify_run
+from wayfare.evals.episodes import hash_episodes
 from wayfare.evals.report import (
     eval_document,
     list_episodes,
@@ -45,7 +48,7 @@ def header(**changes):
         "worker_count": 2,
         "split": "val",
         "episodes": tuple(PlannedEpisode(key=key(n), index=n) for n in range(4)),
-        "episodes_hash": "bb",
+        "episodes_hash": hash_episodes([key(n) for n in range(4)]),
         "nodesets": {
             "env": NodesetRecord(parallelism="replicated", **nodeset),
             "policy": NodesetRecord(parallelism="shared", **nodeset),
@@ -90,7 +93,7 @@ def test_the_document_has_exactly_the_designs_fields():
     document = eval_document(summary())
     assert list(document) == [
         *("run_id", "status", "worker_count", "elapsed_s", "episodes", "metrics"),
-        *("digest", "invariance", "nodesets", "out"),
+        *("digest", "invariance", "nodesets", "out", "coverage"),
     ]
     assert document["episodes"] == {
         "total": 4,
@@ -99,7 +102,10 @@ def test_the_document_has_exactly_the_designs_fields():
         "error": 1,
         "attempts": 5,
     }
-    assert set(document["metrics"]["spl"]) == {"n", "mean", "ci_low", "ci_high", "undefined"}
+    assert set(document["metrics"]["spl"]) == {
+        *("n", "mean", "ci_low", "ci_high", "undefined", "interval", "errors_as_failures"),
+        *("clusters", "repeats"),
+    }
     json.dumps(document, allow_nan=False)
 
 
@@ -176,8 +182,14 @@ def test_a_killed_run_is_summed_up_from_what_it_committed(tmp_path):
 
 def test_a_run_that_ended_keeps_the_summary_it_ended_with(tmp_path):
     with RunWriter.create(tmp_path, header()) as writer:
-        writer.finish(summary())
-    assert summarise_run(RunReader.open(writer.folder, tmp_path)) == summary()
+        for entry in RECORDS:
+            writer.append(entry, [])
+        writer.finish(replace(summary(), elapsed_s=77.0))
+    reader = RunReader.open(writer.folder, tmp_path)
+    ended = replace(summary(), elapsed_s=77.0, coverage=certify_run(reader))
+    assert summarise_run(reader) == ended
+    assert ended.coverage is not None
+    assert ended.coverage.certified
 
 
 def test_a_declared_metric_that_never_came_is_there_with_its_reason():

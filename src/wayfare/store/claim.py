@@ -1,0 +1,45 @@
+"""Read what each record of a run says that it is a record of, whatever the run's list says.
+
+Knows nothing of lists: what is not on the list is told too, which `wayfare.store.truth` refuses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgpack
+
+from wayfare.store.errors import CorruptFileError
+from wayfare.store.frames import read_frames
+from wayfare.store.records import EpisodeKey
+from wayfare.store.truth import EPISODES_FILE
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A record's place in the run's list, its key, how its episode ended and its digest (hex)."""
+
+    position: int
+    key: EpisodeKey
+    outcome: str
+    digest: str
+
+
+def read_claims(folder: Path) -> Iterator[Claim]:
+    """Yield what was committed, in that order; an episode tried again comes again.
+
+    Raises CorruptFileError and FormatVersionError as `read_frames` does.
+    """
+    path = folder / EPISODES_FILE
+    for offset, payload in read_frames(path):
+        try:
+            position, _, packed = msgpack.unpackb(payload)
+            fields = msgpack.unpackb(packed)
+            claim = Claim(
+                position, EpisodeKey(**fields["key"]), fields["outcome"], fields["digest"]
+            )
+        except (ValueError, TypeError, LookupError) as error:
+            raise CorruptFileError(f"{path}: byte {offset}: no episode record: {error}") from error
+        yield claim
