@@ -41,6 +41,7 @@ def call_author(
     """
     try:
         result = function(*args)
-        return wait(result) if inspect.isawaitable(result) else result
+        is_ready = type(result) is dict or not inspect.isawaitable(result)
+        return result if is_ready else wait(result)
     except (Exception, SystemExit, asyncio.CancelledError) as error:
         raise author_error(error, where) from error

@@ -115,6 +115,8 @@ class BatchedInferenceServer:
 
     def take_flush(self, *, is_closing: bool = False, before: float = math.inf) -> Optional[Flush]:
         """Take the batch that is due and goes first, if it was begun before `before`."""
+        if not self._waiting:
+            return None
         chosen = self._first_waiting() if is_closing else self._choose()
         if chosen is None or chosen[0].calls[0].arrived_at >= before:
             return None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Callable, Dict, Iterable, List, Sequence
 
 import numpy as np
@@ -22,8 +23,9 @@ _INLINE_BYTES = 4096
 
 def digest_value(value: Any) -> bytes:
     """Return the 128-bit xxh3 digest (16 bytes) of `value`'s canonical bytes."""
-    hasher = xxhash.xxh3_128()
-    for chunk in canonical(value):
+    first, *others = canonical(value)
+    hasher = xxhash.xxh3_128(first)
+    for chunk in others:
         hasher.update(chunk)
     return hasher.digest()
 
@@ -39,7 +41,7 @@ def digest_items(count: int, items: Iterable[Any]) -> bytes:
 
 def digest_firing(path: str, turns: Sequence[int], outputs: Mapping[str, Any]) -> bytes:
     """Return a firing's digest: node path, turns, then each non-volatile output by name."""
-    return digest_value([path, list(turns), dict(outputs)])
+    return digest_value([path, turns, outputs])
 
 
 def hash64(*parts: Any) -> int:
@@ -74,7 +76,8 @@ def canonical(value: Any) -> List[Any]:
 
 def _walk(value: Any, text: bytearray, chunks: List[Any]) -> bytearray:
     """Write a value to the end of `text`; return where to go on: a large array begins anew."""
-    write = _WRITERS.get(type(value))
+    kind = type(value)
+    write = _WRITERS.get(kind)
     if write is not None:
         text += write(value)
         return text
@@ -83,14 +86,19 @@ def _walk(value: Any, text: bytearray, chunks: List[Any]) -> bytearray:
         for item in value:
             text = _walk(item, text, chunks)
         return text
-    if isinstance(value, Mapping):
-        text += b"m" + _LENGTH(len(value))
-        for key in sorted(value):
-            text = _walk(value[key], _walk(key, text, chunks), chunks)
-        return text
+    if kind is dict or isinstance(value, Mapping):
+        return _walk_mapping(value, text, chunks)
     if isinstance(value, np.ndarray):
         return _walk_array(value, text, chunks)
     text += _write_odd(value)
+    return text
+
+
+def _walk_mapping(value: Mapping[Any, Any], text: bytearray, chunks: List[Any]) -> bytearray:
+    text += b"m" + _LENGTH(len(value))
+    for key in sorted(value):
+        text += _write_key(key) if type(key) is str else canonical(key)[0]
+        text = _walk(value[key], text, chunks)
     return text
 
 
@@ -99,7 +107,8 @@ def _write_bool(value: bool) -> bytes:
 
 
 def _write_int(value: int) -> bytes:
-    return _sized(b"i", b"%d" % value)
+    digits = b"%d" % value
+    return b"i" + _LENGTH(len(digits)) + digits
 
 
 def _write_float(value: float) -> bytes:
@@ -108,6 +117,10 @@ def _write_float(value: float) -> bytes:
 
 def _write_text(value: str) -> bytes:
     return _sized(b"s", value.encode("utf-8", "surrogatepass"))
+
+
+_write_key = lru_cache(maxsize=4096)(_write_text)
+"""Writes what comes again and again: the names of ports, the paths of nodes."""
 
 
 def _write_bytes(value: Any) -> bytes:

@@ -115,7 +115,8 @@ def accept(port: PortDef, value: Any, where: str) -> Any:
     side, such as `env_line__step output`. Called where values enter and leave a tool.
     """
     try:
-        return _accept(port.wire_type, value)
+        acceptor = _ACCEPTORS.get(port.wire_type)
+        return _accept(port.wire_type, value) if acceptor is None else acceptor(value)
     except MismatchError as error:
         raise PortError(
             f"{where} {port.name!r} ({port.wire_type}): got {describe(error.value)}, "
@@ -153,7 +154,7 @@ def _shaped(value: Any, due: str, dtype: type, shape: Sequence[Optional[int]]) -
     fits = array.ndim == len(shape) and all(
         want is None or want == have for want, have in zip(shape, array.shape)
     )
-    if array.dtype != np.dtype(dtype) or not fits:
+    if array.dtype != dtype or not fits:
         raise MismatchError(value, due)
     return array
 
@@ -177,6 +178,8 @@ def _any_array(value: Any) -> Any:
 
 
 def _int(value: Any) -> int:
+    if type(value) is int and INT_MIN <= value <= INT_MAX:
+        return value
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise MismatchError(value, "an integer")
     if not INT_MIN <= int(value) <= INT_MAX:
@@ -185,6 +188,8 @@ def _int(value: Any) -> int:
 
 
 def _float(value: Any) -> float:
+    if type(value) is float:
+        return value
     numbers = (int, float, np.integer, np.floating)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers):
         raise MismatchError(value, "a number")
@@ -192,6 +197,8 @@ def _float(value: Any) -> float:
 
 
 def _bool(value: Any) -> bool:
+    if value is True or value is False:
+        return value
     if not isinstance(value, (bool, np.bool_)):
         raise MismatchError(value, "True or False")
     return bool(value)

@@ -5,7 +5,7 @@ Knows nothing of who calls, of queues or of when a batch is due.
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, NoReturn, Sequence, Tuple, Union
+from typing import Any, Dict, FrozenSet, List, Mapping, NoReturn, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -58,10 +58,9 @@ def check_outputs(tool: BaseCanvasNode, outputs: Any) -> Row:
     return row
 
 
-def keep_for_digest(tool: BaseCanvasNode, outputs: Row) -> Row:
-    """Return the outputs that a digest sees: all but volatile ones."""
-    volatile = {port.name for port in tool.output_ports if port.volatile}
-    return {name: value for name, value in outputs.items() if name not in volatile}
+def volatile_outputs(tool: BaseCanvasNode) -> FrozenSet[str]:
+    """Return the names of the outputs that no digest sees."""
+    return frozenset(port.name for port in tool.output_ports if port.volatile)
 
 
 def sign(tool: BaseCanvasNode, row: Row) -> Signature:

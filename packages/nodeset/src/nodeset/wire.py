@@ -122,8 +122,10 @@ class Decoder:
         frame = self._frame
         if frame is None:
             self._end += count
-            yield from self._take_frames()
-            return
+            return self._take_frames()
+        return self._fill_frame(frame, count)
+
+    def _fill_frame(self, frame: _Frame, count: int) -> Iterator[Dict[str, Any]]:
         frame.filled += count
         if frame.is_complete:
             self._frame = None
@@ -219,6 +221,18 @@ class _Frame:
 
 def _check_structure(message: Any) -> None:
     """Refuse what is nested too deep, keys that are not text, and msgpack's own extensions."""
+    containers: List[Any] = [message]
+    for value in containers:  # it grows meanwhile
+        for child in value if type(value) is list else _children(value):
+            if type(child) not in _LEAVES:
+                containers.append(child)  # noqa: PERF401  for a few, a comprehension costs more
+        if len(containers) > MAX_NESTING:
+            _check_levels(message)
+            return
+
+
+def _check_levels(message: Any) -> None:
+    """Do what `_check_structure` does, where there are enough containers to nest too deep."""
     level: List[Any] = [message]
     for _ in range(MAX_NESTING + _ENVELOPE_NESTING):
         deeper: List[Any] = []

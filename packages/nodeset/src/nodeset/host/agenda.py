@@ -7,21 +7,12 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from dataclasses import dataclass
 from functools import partial
-from typing import Callable, Deque, Optional
+from typing import Callable, Deque, Optional, Tuple
 
 from nodeset.batching import BatchedInferenceServer
 
 Step = Callable[[], None]
-
-
-@dataclass(frozen=True)
-class Job:
-    """One piece of work, and since when it has waited."""
-
-    perform: Step
-    arrived_at: float
 
 
 class Agenda:
@@ -30,11 +21,12 @@ class Agenda:
     def __init__(self, batching: BatchedInferenceServer, clock: Callable[[], float]) -> None:
         self._batching = batching
         self._clock = clock
-        self._jobs: Deque[Job] = deque()
+        self._jobs: Deque[Tuple[float, Step]] = deque()
+        """Each with the moment since which it has waited."""
 
     def add(self, perform: Step) -> None:
         """Put work at the end."""
-        self._jobs.append(Job(perform, self._clock()))
+        self._jobs.append((self._clock(), perform))
 
     def is_due(self) -> bool:
         """Say whether `take` would return a step now."""
@@ -46,8 +38,8 @@ class Agenda:
 
     def take(self, is_closing: bool = False) -> Optional[Step]:
         """Remove and return the step that is due and has waited longest."""
-        before = self._jobs[0].arrived_at if self._jobs else math.inf
+        before = self._jobs[0][0] if self._jobs else math.inf
         flush = self._batching.take_flush(is_closing=is_closing, before=before)
         if flush is not None:
             return partial(self._batching.serve, flush)
-        return self._jobs.popleft().perform if self._jobs else None
+        return self._jobs.popleft()[1] if self._jobs else None

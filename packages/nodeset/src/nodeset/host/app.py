@@ -59,6 +59,7 @@ class AutoServerApp:
         """Wakes the thread that runs author code; its owner may put another in its place."""
         self._lock = threading.RLock()
         self._sleeps_until: Optional[float] = None
+        self._running_thread: Optional[int] = None
         self._backlog: List[Tuple[Caller, Message, Reply]] = []
         self._dispatcher: Optional[Dispatcher] = None
         self._is_closing = False
@@ -115,6 +116,7 @@ class AutoServerApp:
 
     def run(self) -> ExitStatus:
         """Load the nodeset and serve it until it is closed; return how the process should end."""
+        self._running_thread = threading.get_ident()
         try:
             dispatcher = self._start()
         except NodeSetError as error:
@@ -225,6 +227,8 @@ class AutoServerApp:
         """Wake the other thread only if it has something to do, or to do sooner than it knows."""
         if self._sleeps_until is None or self._dispatcher is None:
             return
+        if threading.get_ident() == self._running_thread:
+            return  # it looks itself before it sleeps again
         agenda = self._dispatcher.agenda
         wakeup = agenda.next_wakeup()
         is_sooner = wakeup is not None and wakeup < self._sleeps_until

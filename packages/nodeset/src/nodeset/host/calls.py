@@ -17,11 +17,11 @@ from nodeset.errors import NodeSetError, WireError
 from nodeset.host.agenda import Agenda
 from nodeset.host.concurrency import ConcurrentCalls
 from nodeset.host.event_loop import EventLoopThread
-from nodeset.host.request import Message, Reply, Sent, failed, ok, read_call, read_id, send
+from nodeset.host.request import Message, Reply, Sent, failed, ok, read_call, send
 from nodeset.host.surroundings import Surroundings
 from nodeset.loading import LoadedNodeSet
 from nodeset.ports import PortDef, accept
-from nodeset.rows import check_inputs, check_outputs, keep_for_digest
+from nodeset.rows import check_inputs, check_outputs, volatile_outputs
 
 MAX_GROUP = 1024
 """Calls of one caller that are queued at once, however many more it announces."""
@@ -42,7 +42,12 @@ class ToolCalls:
         surroundings: Surroundings,
     ) -> None:
         self._tools = loaded.tools
-        self._is_shared = loaded.parallelism == "shared"
+        self._concurrent_tools = {
+            name
+            for name, tool in loaded.tools.items()
+            if loaded.parallelism == "shared" and inspect.iscoroutinefunction(tool.forward)
+        }
+        self._volatile_ports = {name: volatile_outputs(tool) for name, tool in loaded.tools.items()}
         self._batching = batching
         self._agenda = agenda
         self._event_loop = event_loop
@@ -61,12 +66,11 @@ class ToolCalls:
 
     def accept(self, caller: Caller, request: Message, reply: Reply) -> None:
         """Take a call; unless `more` of its group follow at once, queue the group."""
-        request_id = read_id(request)
         group = self._groups.setdefault(caller, [])
         try:
             call = read_call(request, caller, self._tools, answer=partial(self._answer, reply))
         except NodeSetError as error:
-            send(reply, failed(request_id, error))
+            send(reply, failed(request["id"], error))
         else:
             group.append(call)
         if request.get("more") is not True or len(group) >= MAX_GROUP:
@@ -103,8 +107,10 @@ class ToolCalls:
     def after_step(self) -> None:
         """Digest what the last step sent, before author code can touch its arrays again."""
         for call, outputs, sent in self._undigested:
-            kept = keep_for_digest(self._tools[call.tool], outputs)
-            if sent is not None:
+            kept, volatile = outputs, self._volatile_ports[call.tool]
+            if volatile:
+                kept = {name: outputs[name] for name in outputs if name not in volatile}
+            if sent is not None and sent.placed:
                 kept = {name: sent.find_sent(value) for name, value in kept.items()}
             call.caller.digests.append((call.id, digest_firing(call.path, call.turns, kept)))
             if sent is not None:
@@ -120,7 +126,7 @@ class ToolCalls:
     def _start(self, call: Call) -> None:
         """Run an unbatched call, or let a shared nodeset's `async` one run beside others."""
         tool = self._tools[call.tool]
-        if self._is_shared and inspect.iscoroutinefunction(tool.forward):
+        if call.tool in self._concurrent_tools:
             self._concurrent.start(tool, call)
             return
         if call.is_dropped:
@@ -152,7 +158,7 @@ class ToolCalls:
             send(reply, failed(call.id, outcome))
             return
         try:
-            checked = self._check_logs(call, logs)
+            checked = self._check_logs(call, logs) if logs else []
         except NodeSetError as error:
             send(reply, failed(call.id, error))
             return

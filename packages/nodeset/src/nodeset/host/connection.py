@@ -55,6 +55,13 @@ class Connection:
             self._decoder.max_body_bytes = 0
 
     @property
+    def only_reads(self) -> bool:
+        """Say whether nothing holds it up: it wants to read, not to write, and is not over."""
+        outbox = self._outbox
+        is_held_up = self._is_ending or outbox.is_broken or outbox.pending_bytes
+        return not is_held_up and self._requests - outbox.frames < MAX_UNANSWERED
+
+    @property
     def wants_read(self) -> bool:
         """Say whether more requests may be read now."""
         return (

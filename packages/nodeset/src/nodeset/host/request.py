@@ -5,7 +5,7 @@ Knows nothing of what the operations do.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 from nodeset.array_wire import Body
 from nodeset.caller import Call, Caller
@@ -83,6 +83,19 @@ _EPISODE_KINDS = {
 }
 
 
+_CALL_DEFAULTS: List[Tuple[str, Any]] = [
+    ("tool", None),
+    ("path", ""),
+    ("config", {}),
+    ("inputs", None),
+    ("step", 0),
+    ("turns", []),
+    ("seed", 0),
+]
+_CALL_KINDS = [str, str, dict, dict, int, list, int]
+_ARE_NUMBERS = frozenset({int}).issuperset
+
+
 def read_call(
     request: Mapping[str, Any],
     caller: Caller,
@@ -90,27 +103,32 @@ def read_call(
     *,
     answer: Callable[..., None],
 ) -> Call:
-    """Return the call that a request asks for; raises WireError or UnknownToolError."""
-    name = read(request, "tool", str)
+    """Return the call that a request asks for, whose id was read before.
+
+    Raises WireError or UnknownToolError.
+    """
+    fields = [request.get(name, default) for name, default in _CALL_DEFAULTS]
+    if list(map(type, fields)) != _CALL_KINDS:
+        for (name, default), kind in zip(_CALL_DEFAULTS, _CALL_KINDS):
+            read(request, name, kind, default=default)
+    name, path, config, inputs, step, turns, seed = fields
     tool = tools.get(name)
     if tool is None:
         known = ", ".join(tools)
         raise UnknownToolError(f"there is no tool {describe(name)}; the tools are: {known}")
-    turns = read(request, "turns", list, default=[])
-    seed = read(request, "seed", int, default=0)
-    if not all(type(turn) is int for turn in turns) or not 0 <= seed <= _MAX_SEED:
+    if not _ARE_NUMBERS(map(type, turns)) or not 0 <= seed <= _MAX_SEED:
         raise WireError(
             f"a call has turns={describe(turns)}, seed={seed!r}; they must be whole numbers from 0"
         )
     return Call(
         caller=caller,
-        id=read_id(request),
+        id=request["id"],
         tool=name,
-        path=read(request, "path", str, default=""),
-        config={**tool.default_config, **read(request, "config", dict, default={})},
-        inputs=read(request, "inputs", dict),
+        path=path,
+        config={**tool.default_config, **config},
+        inputs=inputs,
         answer=answer,
-        step=read(request, "step", int, default=0),
+        step=step,
         turns=tuple(turns),
         seed=seed,
         episode=caller.episode,

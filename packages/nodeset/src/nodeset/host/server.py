@@ -14,8 +14,7 @@ import threading
 import time
 import traceback
 from collections import deque
-from contextlib import contextmanager
-from typing import Any, Callable, Deque, Dict, Iterator, Optional
+from typing import Any, Callable, Deque, Dict, NoReturn, Optional
 
 from nodeset.host.address import Listener
 from nodeset.host.app import AutoServerApp
@@ -90,8 +89,10 @@ class SocketServer:
         signal.set_wakeup_fd(-1)
 
     def _watch(self) -> None:
-        with _ending_the_process():
+        try:
             self._polling.watch()
+        except BaseException:  # noqa: BLE001  printed, and the end of the process
+            _end_process()
 
     def _patience(self) -> float:
         """Return for how long the main thread may work before another reads what arrives.
@@ -103,13 +104,15 @@ class SocketServer:
 
     def _poll(self, timeout: Optional[float]) -> None:
         """Wait for events and serve them; one thread at a time."""
-        with _ending_the_process():
+        try:
             for number, events in self._events.wait(timeout):
                 connection = self._connections.get(number)
                 if connection is not None:
                     self._attend(connection, events)
                 elif number in self._handlers:
                     self._handlers[number]()
+        except BaseException:  # noqa: BLE001  printed, and the end of the process
+            _end_process()
 
     def _accept(self) -> None:
         try:
@@ -148,6 +151,8 @@ class SocketServer:
 
     def _settle(self, connection: Connection) -> None:
         """Close a connection that is over, else wait for what it wants now."""
+        if connection.only_reads and self._wanted[connection] == _READ:
+            return
         if connection.is_over:
             self._close(connection)
             return
@@ -190,14 +195,10 @@ class SocketServer:
                 self._settle(connection)
 
 
-@contextmanager
-def _ending_the_process() -> Iterator[None]:
+def _end_process() -> NoReturn:
     """End the process at a fault here: a copy would be left that lives and never answers."""
-    try:
-        yield
-    except BaseException:  # noqa: BLE001  printed, and the end of the process
-        traceback.print_exc()
-        os._exit(ExitStatus.SERVER_FAILED)
+    traceback.print_exc()
+    os._exit(ExitStatus.SERVER_FAILED)
 
 
 def _let_the_next_one_kill(number: int, _: Any) -> None:
