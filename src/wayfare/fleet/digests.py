@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from wayfare.fleet.errors import CopyFailedError
-from wayfare.fleet.launcher import Firing
 
+Firing = tuple[str, tuple[int, ...], bytes]
+"""Node path, turns and digest of one call."""
 Digest = Callable[[str, Mapping[str, Any], str, tuple[int, ...]], bytes]
 """Makes the digest of a firing: of a tool's outputs, at a node path and turns."""
 

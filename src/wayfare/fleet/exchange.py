@@ -13,48 +13,16 @@ from typing import Any
 
 from nodeset import wire
 from nodeset.errors import NodeSetError, WireError, from_payload
-from wayfare.fleet.digests import DigestCollector
-from wayfare.fleet.errors import BudgetExceededError, CopyFailedError
-from wayfare.fleet.launcher import Firing
+from wayfare.fleet.digests import Digest, DigestCollector, Firing
+from wayfare.fleet.errors import CopyFailedError
+from wayfare.fleet.request import Reply, Request, withdraw_nothing
+from wayfare.graph.calls import Answer
 
-EPISODE_SECONDS = 30.0
-"""How long a copy may take to open or close an episode on a link: no author's code runs."""
+CANCEL_SECONDS = 30.0
+"""How long a copy may take to withdraw a call."""
 
 Frame = Sequence[bytes | memoryview]
 Explain = Callable[[], Awaitable[CopyFailedError]]
-_Reply = dict[str, Any]
-
-
-class Answer(asyncio.Future[Any]):
-    """What a request comes to; cancelling it withdraws the request."""
-
-    __slots__ = (
-        "budget_seconds",
-        "deadline",
-        "overdue",
-        "request_id",
-        "take",
-        "what",
-        "withdraw",
-    )
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, withdraw: Callable[[Answer], None]) -> None:
-        super().__init__(loop=loop)
-        self.withdraw = withdraw
-        self.request_id = 0
-        self.what = ""
-        self.budget_seconds = self.deadline = math.inf
-        self.take: Callable[[_Reply], Any] | None = None
-        """Makes the answer's result of the reply."""
-        self.overdue: Callable[[], None] | None = None
-        """Is called when the budget has passed."""
-
-    def cancel(self, msg: Any | None = None) -> bool:
-        """Cancel it; the copy is told not to begin what it has not begun."""
-        is_cancelled = super().cancel(msg)
-        if is_cancelled:
-            self.withdraw(self)
-        return is_cancelled
 
 
 class Exchange(ABC):
@@ -71,7 +39,7 @@ class Exchange(ABC):
         self._copy_tag = copy
         self._explain_loss = explain_loss
         self._loop = asyncio.get_running_loop()
-        self._pending: dict[int, Answer] = {}
+        self._pending: dict[int, Request] = {}
         self._outbox: dict[int, dict[str, Any]] = {}
         self._alarm: asyncio.TimerHandle | None = None
         """One timer for all that is pending: a timer per request would cost as much as a call."""
@@ -80,6 +48,8 @@ class Exchange(ABC):
         self._is_lost = False
         self._fault: NodeSetError | None = None
         self._digests = DigestCollector()
+        self.on_loss: Callable[[list[Request]], None] | None = None
+        """Takes over the calls that are unanswered when the copy is lost; None: they fail."""
 
     @property
     def is_lost(self) -> bool:
@@ -88,8 +58,7 @@ class Exchange(ABC):
 
     async def request(self, op: str, *, budget_seconds: float, **fields: Any) -> dict[str, Any]:
         """Return the reply of one operation; see `Link.request`."""
-        answer = self._enqueue(op, fields, op, budget_seconds=budget_seconds)
-        reply: _Reply = await answer
+        reply: Reply = await self._enqueue(op, fields, budget_seconds)
         return reply
 
     def call(
@@ -102,26 +71,55 @@ class Exchange(ABC):
         overdue: Callable[[], None] | None = None,
         is_grouped: bool = True,
         **fields: Any,
-    ) -> asyncio.Future[Any]:
+    ) -> Answer:
         """Send one tool call; see `Link.call`."""
-        what = f"call of tool {fields.get('tool')!r} at node {path!r}"
         fields["path"], fields["turns"] = path, turns
-        answer = self._enqueue("call", fields, what, budget_seconds=budget_seconds)
-        answer.take, answer.overdue = take, overdue
-        self._digests.expect(answer.request_id, path, turns)
-        if not is_grouped and self.sends_at_once and len(self._outbox) == 1:
-            self._flush()
-        return answer
+        request = self._open("call", fields, budget_seconds)
+        request.take, request.overdue = take, overdue
+        self._digests.expect(request.request_id, path, turns)
+        if is_grouped or self._outbox or not self.sends_at_once:
+            self._queue(request)
+        else:
+            self._send([request.fields])
+        return request
 
     async def open_episode(self, episode: Mapping[str, Any]) -> None:
         """Open an episode on the copy; see `Link.open_episode`."""
         self._digests.reset()
-        await self.request("open_episode", episode=episode, budget_seconds=EPISODE_SECONDS)
+        await self.request("open_episode", episode=episode, budget_seconds=math.inf)
 
     async def close_episode(self) -> list[Firing]:
         """Close the episode on the copy; see `Link.close_episode`."""
-        await self.request("close_episode", budget_seconds=EPISODE_SECONDS)
+        await self.request("close_episode", budget_seconds=math.inf)
         return self._digests.take(self._copy_tag)
+
+    @property
+    def oldest_request(self) -> int | None:
+        """Return the number of what has waited longest for its reply, None if nothing waits."""
+        return next(iter(self._pending), None)
+
+    def list_calls(self) -> list[Request]:
+        """Return the calls that are under way."""
+        return [r for r in self._pending.values() if r.fields["op"] == "call" and not r.done()]
+
+    def resend(self, request: Request) -> None:
+        """Send a call that another exchange, or none, has taken; its digest is kept here."""
+        fields = request.fields
+        fields.pop("more", None)
+        self._next_id += 1
+        fields["id"] = self._next_id
+        request.withdraw = self._withdraw
+        self._pending[self._next_id] = request
+        self._digests.expect(self._next_id, fields["path"], fields["turns"])
+        if self._is_lost:
+            self._lose()
+        else:
+            self._queue(request)
+
+    def take_over(self, lost: Exchange, digest: Digest) -> None:
+        """Go on with the episode of an exchange whose copy has ended."""
+        self._digests = lost._digests
+        self._digests.settle(digest)
 
     @abstractmethod
     async def close(self) -> None:
@@ -146,8 +144,10 @@ class Exchange(ABC):
             return
         if "error" in message:
             self._fail(answer, from_payload(message["error"]))
-        else:
-            answer.set_result(reply if answer.take is None else answer.take(reply))
+            return
+        if self.on_loss is not None and "outputs" in reply:
+            self._digests.hold(answer.request_id, answer.fields["tool"], reply["outputs"])
+        answer.set_result(reply if answer.take is None else answer.take(reply))
 
     def _lose(self, fault: NodeSetError | None = None) -> None:
         """Note that nothing is carried any more, because of the carrier's own `fault` if any."""
@@ -158,31 +158,48 @@ class Exchange(ABC):
         self._outbox.clear()
         if self._alarm is not None:
             self._alarm.cancel()
+        if self.on_loss is not None:
+            waiting = self._hand_over(waiting, self.on_loss)
         if waiting:
             self._tell_loss(waiting)
 
-    def _enqueue(
-        self, op: str, fields: dict[str, Any], what: str, *, budget_seconds: float
-    ) -> Answer:
+    def _hand_over(
+        self, waiting: list[Request], take: Callable[[list[Request]], None]
+    ) -> list[Request]:
+        """Give the calls away; return the rest."""
+        calls = [request for request in waiting if request.fields["op"] == "call"]
+        for call in calls:
+            self._digests.forget(call.request_id)
+            call.withdraw = withdraw_nothing
+        take(calls)
+        return [request for request in waiting if request.fields["op"] != "call"]
+
+    def _enqueue(self, op: str, fields: dict[str, Any], budget_seconds: float) -> Request:
+        request = self._open(op, fields, budget_seconds)
+        self._queue(request)
+        return request
+
+    def _open(self, op: str, fields: dict[str, Any], budget_seconds: float) -> Request:
+        """Return what the answer to a message is going to be; the message is not sent by this."""
         self._next_id += 1
-        answer = Answer(self._loop, self._withdraw)
-        answer.request_id, answer.what = self._next_id, what
+        fields["id"], fields["op"] = self._next_id, op
+        request = Request(self._loop, fields, self._withdraw)
         if self._is_lost:
-            self._tell_loss([answer])
-            return answer
-        self._pending[self._next_id] = answer
+            self._tell_loss([request])
+            return request
+        self._pending[self._next_id] = request
+        request.budget_seconds = budget_seconds
+        request.deadline = deadline = self._loop.time() + budget_seconds
+        if self._alarm is None or deadline < self._alarm.when():
+            self._set_alarm(deadline)
+        return request
+
+    def _queue(self, request: Request) -> None:
+        if self._is_lost:
+            return
         if not self._outbox:
             self._loop.call_soon(self._flush)
-        fields["id"], fields["op"] = self._next_id, op
-        self._outbox[self._next_id] = fields
-        self._set_deadline(answer, budget_seconds)
-        return answer
-
-    def _set_deadline(self, answer: Answer, budget_seconds: float) -> None:
-        answer.budget_seconds = budget_seconds
-        answer.deadline = self._loop.time() + budget_seconds
-        if self._alarm is None or answer.deadline < self._alarm.when():
-            self._set_alarm(answer.deadline)
+        self._outbox[request.request_id] = request.fields
 
     def _set_alarm(self, deadline: float) -> None:
         if self._alarm is not None:
@@ -197,55 +214,45 @@ class Exchange(ABC):
             self._withdraw(answer)
             if answer.overdue is not None:
                 answer.overdue()
-            error = BudgetExceededError(
-                f"{answer.what} of copy {self._copy_tag!r} got no answer within its budget of "
-                f"{answer.budget_seconds:g} s."
-            )
-            self._fail(answer, error)  # ending the copy may have answered it
+            self._fail(answer, answer.describe_delay(self._copy_tag))  # or its end has answered it
         if self._pending:
             self._set_alarm(min(answer.deadline for answer in self._pending.values()))
 
-    def _withdraw(self, answer: Answer) -> None:
+    def _withdraw(self, answer: Request) -> None:
         """Take back a request that nobody waits for any more; nothing if it was answered."""
         self._digests.forget(answer.request_id)
         if self._pending.pop(answer.request_id, None) is None:
             return
         if self._outbox.pop(answer.request_id, None) is None:
             fields = {"target": answer.request_id}
-            cancelling = self._enqueue("cancel", fields, "cancel", budget_seconds=EPISODE_SECONDS)
+            cancelling = self._enqueue("cancel", fields, CANCEL_SECONDS)
             cancelling.add_done_callback(_ignore_outcome)
 
-    def _fail(self, answer: Answer, error: Exception) -> None:
+    def _fail(self, answer: Request, error: Exception) -> None:
         self._digests.forget(answer.request_id)
         if not answer.done():
             answer.set_exception(error)
 
-    def _tell_loss(self, answers: Sequence[Answer]) -> None:
+    def _tell_loss(self, answers: Sequence[Request]) -> None:
         """Fail the answers with what ended the copy, once that is known."""
         task = self._loop.create_task(self._explain_to(answers))
         self._explaining.add(task)
         task.add_done_callback(self._explaining.discard)
 
-    async def _explain_to(self, answers: Sequence[Answer]) -> None:
+    async def _explain_to(self, answers: Sequence[Request]) -> None:
         explained = None if self._fault is not None else await self._explain_loss()
         for answer in answers:
-            self._fail(answer, self._describe_loss(answer.what, explained))
-
-    def _describe_loss(self, what: str, explained: CopyFailedError | None) -> Exception:
-        if isinstance(self._fault, WireError):
-            return CopyFailedError(
-                f"{what}: copy {self._copy_tag!r} sent a malformed frame: {self._fault}"
-            )
-        if explained is None:
-            return self._fault or CopyFailedError(f"{what}: copy {self._copy_tag!r} is lost.")
-        return CopyFailedError(f"{what}: {explained}", explained.death)
+            self._fail(answer, answer.describe_loss(self._copy_tag, self._fault or explained))
 
     def _flush(self) -> None:
         """Send what was queued: calls last, so that they form one unbroken group."""
-        if not self._outbox:
-            return
         messages = sorted(self._outbox.values(), key=lambda message: message["op"] == "call")
         self._outbox.clear()
+        self._send(messages)
+
+    def _send(self, messages: Sequence[dict[str, Any]]) -> None:
+        if self._is_lost:
+            return
         frames: list[Frame] = []
         is_group_open = False
         for message in reversed(messages):  # only the last call that can be encoded lacks `more`
@@ -258,7 +265,7 @@ class Exchange(ABC):
                 self._refuse(message["id"], error)
             else:
                 is_group_open = is_group_open or is_call
-        if frames and not self._is_lost:
+        if frames:
             self._deliver(frames[::-1])
 
     def _refuse(self, request_id: int, error: WireError) -> None:

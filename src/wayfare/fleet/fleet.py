@@ -21,14 +21,20 @@ from wayfare.fleet.readiness import (
     ask_to_start,
     describe_start,
     initialize,
+    judge_death,
     judge_failed_start,
 )
 from wayfare.fleet.together import together
+from wayfare.fleet.watch import Watch
 
 CLOSE_SECONDS = 10.0
 """How long copies may take to shut down by themselves before they are killed."""
 HASTY_CLOSE_SECONDS = 1.0
 """The same when the run ended by an error or was asked to end early."""
+DEATH_SECONDS = 5.0
+"""How long a copy that was killed may take to be gone before another takes its place anyhow."""
+RECYCLE_SECONDS = 5.0
+"""How long a copy may take to shut down that has served for long enough."""
 HEALTH_SECONDS = 5.0
 
 
@@ -43,6 +49,7 @@ class CopyCounters:
     calls: int
     preflights: int
     restarts: int
+    recycled: int
 
 
 class Fleet:
@@ -63,7 +70,8 @@ class Fleet:
         """Instance name -> manifest, in the names that the instance has in the graph."""
         self.worker_count = worker_count
         self._launcher = launcher
-        self.readiness = Readiness(copies)
+        self.readiness = Readiness(copies, self.replace)
+        self._watch: asyncio.Task[None] | None = None
 
     @classmethod
     async def start(cls, members: Sequence[Member], worker_count: int, launcher: Launcher) -> Fleet:
@@ -76,7 +84,7 @@ class Fleet:
             running = await together(starting.start(member, spot) for member, spot in places)
             copies = {copy.tag: copy for copy in running}
             manifests = await together(
-                _fetch_manifest(copies[member.placement.copies[0].tag]) for member in members
+                _fetch_manifest(starting, copies, member) for member in members
             )
         return cls(
             {member.instance: member for member in members},
@@ -90,9 +98,13 @@ class Fleet:
         )
 
     async def __aenter__(self) -> Fleet:
+        self._watch = asyncio.create_task(Watch(self.copies).run(), name="watch over copies")
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.wait([self._watch])
         await self.close(CLOSE_SECONDS if kind is None else HASTY_CLOSE_SECONDS)
 
     @property
@@ -108,9 +120,13 @@ class Fleet:
     async def list_episodes(self, instance: str, split: str) -> list[dict[str, Any]]:
         """Return the episodes that a nodeset brings for a split, in its order."""
         running = self._first_copy(instance)
-        reply = await running.control.request(
-            "episodes", split=split, budget_seconds=running.budget_seconds("initialize")
-        )
+        try:
+            reply = await ask_to_start(running, "episodes", split=split)
+        except CopyStartError as error:
+            if not error.was_killed:
+                raise
+            await self.replace(running.tag)
+            reply = await ask_to_start(running, "episodes", split=split)
         episodes: list[dict[str, Any]] = reply["episodes"]
         return episodes
 
@@ -121,16 +137,35 @@ class Fleet:
         """
         running = self.copies[tag]
         async with running.replacing:
+            if running.is_gone:
+                running.copy.kill()
+                await asyncio.wait([running.copy.exited], timeout=DEATH_SECONDS)
+                judge_death(running)
+                await self._put_fresh(running)
+                running.restarts += 1
+
+    async def recycle(self, tag: str) -> None:
+        """Put a fresh, ready copy in the place of one that has served for long enough.
+
+        Nothing may be under way there. Raises as `replace`.
+        """
+        running = self.copies[tag]
+        async with running.replacing:
             if not running.is_gone:
-                return
-            running.copy.kill()
-            try:
-                async with _Starting(self._launcher) as starting:
-                    fresh = await starting.start(running.member, running.place)
-                    await initialize(fresh)
-            except (CopyStartError, NodeSetError) as error:
-                raise judge_failed_start(running, error) from error
-            running.take_over(fresh)
+                running.is_doomed = True
+                await self._shut_down([running], RECYCLE_SECONDS)
+                await self._put_fresh(running)
+                running.recycled += 1
+
+    async def _put_fresh(self, running: RunningCopy) -> None:
+        await asyncio.sleep(running.fate.pause_seconds())
+        try:
+            async with _Starting(self._launcher) as starting:
+                fresh = await starting.start(running.member, running.place)
+                await initialize(fresh)
+        except (CopyStartError, NodeSetError) as error:
+            raise judge_failed_start(running, error) from error
+        running.take_over(fresh)
 
     def list_counters(self) -> list[CopyCounters]:
         """Return the counters of every copy."""
@@ -143,6 +178,7 @@ class Fleet:
                 calls=running.calls,
                 preflights=running.preflights,
                 restarts=running.restarts,
+                recycled=running.recycled,
             )
             for running in self.copies.values()
         ]
@@ -164,17 +200,19 @@ class Fleet:
 
     async def close(self, seconds: float = CLOSE_SECONDS) -> None:
         """Ask every copy to shut down, then end those that have not within `seconds`."""
-        deadline = time.monotonic() + seconds
         await self.readiness.end()
+        await self._shut_down(list(self.copies.values()), seconds)
+
+    async def _shut_down(self, copies: Sequence[RunningCopy], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
         shutdowns = [
-            running.control.request("shutdown", budget_seconds=seconds)
-            for running in self.copies.values()
+            running.control.request("shutdown", budget_seconds=seconds) for running in copies
         ]
         await asyncio.gather(*shutdowns, return_exceptions=True)
-        endings = [running.copy.exited for running in self.copies.values()]
+        endings = [running.copy.exited for running in copies]
         if endings:
             await asyncio.wait(endings, timeout=max(0.0, deadline - time.monotonic()))
-        for running in self.copies.values():
+        for running in copies:
             running.copy.kill()
             await running.control.close()
 
@@ -198,7 +236,15 @@ class _Starting:
                 copy.kill()
 
     async def start(self, member: Member, spot: CopyPlace) -> RunningCopy:
-        """Return a copy that is alive and can be asked."""
+        """Return a copy that is alive and can be asked; one that is killed is tried once again."""
+        try:
+            return await self._start(member, spot)
+        except CopyStartError as error:
+            if not error.was_killed:
+                raise
+        return await self._start(member, spot)
+
+    async def _start(self, member: Member, spot: CopyPlace) -> RunningCopy:
         copy = await self._launcher.start(member.spec(spot.tag))
         self._begun.append(copy)
         try:
@@ -208,9 +254,19 @@ class _Starting:
         return RunningCopy(member, spot, copy, control)
 
 
-async def _fetch_manifest(running: RunningCopy) -> dict[str, Any]:
-    manifest = await ask_to_start(running, "manifest")
-    return rename_instance(manifest, running.member.instance)
+async def _fetch_manifest(
+    starting: _Starting, copies: dict[str, RunningCopy], member: Member
+) -> dict[str, Any]:
+    """Ask a nodeset's first copy; a fresh one in its place if it is killed meanwhile."""
+    spot = member.placement.copies[0]
+    try:
+        manifest = await ask_to_start(copies[spot.tag], "manifest")
+    except CopyStartError as error:
+        if not error.was_killed:
+            raise
+        copies[spot.tag] = await starting.start(member, spot)
+        manifest = await ask_to_start(copies[spot.tag], "manifest")
+    return rename_instance(manifest, member.instance)
 
 
 def rename_instance(manifest: dict[str, Any], instance: str) -> dict[str, Any]:

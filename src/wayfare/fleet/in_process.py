@@ -22,10 +22,17 @@ from nodeset.errors import NodeSetError
 from nodeset.host import AutoServerApp
 from nodeset.loading import load_nodeset
 from wayfare.fleet.connection import PROTOCOL
-from wayfare.fleet.errors import CopyDeath, CopyFailedError, FleetSetupError
+from wayfare.fleet.errors import (
+    CopyDeath,
+    CopyFailedError,
+    FleetSetupError,
+    Verdict,
+    failure_of,
+)
 from wayfare.fleet.exchange import Exchange, Frame
 from wayfare.fleet.launcher import Copy, CopySpec
 from wayfare.fleet.local import LocalLauncher
+from wayfare.fleet.memory import measure_tree
 
 HELLO_SECONDS = 30.0
 KILLED_STATUS = -int(signal.SIGKILL)
@@ -73,6 +80,10 @@ class InProcessLauncher:
             return await self._elsewhere.start(spec)
         return InProcessCopy(spec)
 
+    def keep_logs(self, folder: Path) -> None:
+        """Keep what copies in processes of their own have printed so far."""
+        self._elsewhere.keep_logs(folder)
+
 
 class InProcessCopy:
     """A copy that lives in this process."""
@@ -85,15 +96,26 @@ class InProcessCopy:
         load = partial(load_nodeset, str(spec.file), spec.name, spec.config)
         self.app = AutoServerApp(load, name=spec.name, tag=spec.tag)
         self._last_words = ""
+        self._verdict: Verdict | None = None
 
     def death(self) -> CopyDeath | None:
         """Return how it ended, or None while it lives."""
         if not self.exited.done():
             return None
-        return CopyDeath(self.tag, self.pid, self.exited.result(), self._last_words)
+        status = self.exited.result()
+        return CopyDeath(self.tag, self.pid, status, self._last_words, self._verdict)
 
-    def kill(self) -> None:
+    async def progress(self) -> None:
+        """Return None: whatever its author code does holds up whoever would look at it."""
+
+    async def measure_memory(self) -> int:
+        """Return the anonymous memory of this process, in bytes."""
+        return measure_tree([self.pid])
+
+    def kill(self, verdict: Verdict | None = None) -> None:
         """End it; author code that runs goes on."""
+        if not self.exited.done():
+            self._verdict = verdict
         self.end(KILLED_STATUS)
 
     def run_author(self, work: Callable[[], None]) -> None:
@@ -132,8 +154,9 @@ class InProcessCopy:
     async def explain_loss(self) -> CopyFailedError:
         """Return the error for a link that was given up."""
         death = self.death()
-        text = f"copy {self.tag!r} has ended." if death is None else death.describe()
-        return CopyFailedError(text, death)
+        if death is None:
+            return CopyFailedError(f"copy {self.tag!r} has ended.")
+        return failure_of(death)
 
 
 class InProcessLink(Exchange):

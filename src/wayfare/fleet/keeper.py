@@ -28,6 +28,8 @@ from typing import Any
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 KILL_SECONDS = 20.0
+COPY_MARKER = "WAYFARE_COPY"
+"""Environment variable by which what a copy started can be told from what others did."""
 _IGNORED_SIGNALS = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -53,7 +55,8 @@ class _Keeper:
         self._pipe = pipe
         self._wakeup = wakeup
         self._pending = b""
-        self._children: set[int] = set()
+        self._children: dict[int, str] = {}
+        """The copies by pid, each with the mark that its environment carries."""
 
     def run(self) -> None:
         """Serve until the main process closes its end or dies."""
@@ -93,7 +96,7 @@ class _Keeper:
         except (OSError, subprocess.SubprocessError) as error:
             self._tell({"event": "failed", "id": command["id"], "error": str(error)})
             return
-        self._children.add(pid)
+        self._children[pid] = command["env"].get(COPY_MARKER, "")
         self._tell({"event": "spawned", "id": command["id"], "pid": pid})
 
     def _reap(self) -> None:
@@ -105,21 +108,31 @@ class _Keeper:
             if pid == 0:
                 return
             if pid in self._children:
-                self._children.discard(pid)
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.killpg(pid, signal.SIGKILL)  # what the copy started goes with it
-                self._tell(
-                    {
-                        "event": "exited",
-                        "pid": pid,
-                        "status": os.waitstatus_to_exitcode(status),
-                    }
-                )
+                end_what_it_started(pid, self._children.pop(pid))
+                exit_status = os.waitstatus_to_exitcode(status)
+                self._tell({"event": "exited", "pid": pid, "status": exit_status})
 
     def _tell(self, event: dict[str, Any]) -> None:
         # A main process that is gone shows as the pipe's end on the next read.
         with contextlib.suppress(ConnectionError):
             self._pipe.sendall(json.dumps(event).encode() + b"\n")
+
+
+def end_what_it_started(pid: int, mark: str) -> None:
+    """Kill the process group of a copy that has ended, and what left it for a group of its own.
+
+    The latter is found below this process, which adopts it, by the copy's mark in its environment;
+    what has thrown that away lives until this process ends everything.
+    """
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(pid, signal.SIGKILL)
+    if not mark:
+        return
+    wanted = f"{COPY_MARKER}={mark}".encode()
+    for other in find_descendants(os.getpid()):
+        with contextlib.suppress(OSError):
+            if wanted in Path("/proc", str(other), "environ").read_bytes().split(b"\0"):
+                os.kill(other, signal.SIGKILL)
 
 
 def end_descendants(deadline: float) -> None:

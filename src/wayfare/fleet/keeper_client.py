@@ -21,6 +21,8 @@ from typing import Any
 
 from wayfare.fleet import keeper as keeper_process
 from wayfare.fleet.errors import FleetSetupError
+from wayfare.fleet.keeper import COPY_MARKER
+from wayfare.fleet.memory import list_children
 
 MARKER = "WAYFARE_KEEPER"
 """Environment variable by which everything that a keeper started can be told from the rest."""
@@ -35,6 +37,8 @@ class Spawned:
 
     pid: int
     exited: asyncio.Future[int]
+    mark: str
+    """What its environment has under COPY_MARKER."""
 
 
 class Keeper:
@@ -93,6 +97,17 @@ class Keeper:
         """Return the keeper's own process id."""
         return self._process.pid
 
+    @property
+    def is_lost(self) -> bool:
+        """Return whether it has ended, and with it all that it had started."""
+        return self._listening.done()
+
+    def list_adopted(self, mark: str) -> list[int]:
+        """Return what a process that bears the mark has started and given up to the keeper."""
+        wanted = f"{COPY_MARKER}={mark}".encode()
+        adopted = (pid for pid in list_children(self.pid) if pid not in self._running)
+        return [pid for pid in adopted if wanted in _read_environment(pid)]
+
     async def spawn(
         self, argv: Sequence[str], *, env: Mapping[str, str], cwd: Path, log: Path
     ) -> Spawned:
@@ -106,7 +121,11 @@ class Keeper:
                 "op": "spawn",
                 "id": self._next_id,
                 "argv": list(argv),
-                "env": {**env, MARKER: self._marker},
+                "env": {
+                    **env,
+                    MARKER: self._marker,
+                    COPY_MARKER: f"{self._marker}-{self._next_id}",
+                },
                 "cwd": str(cwd),
                 "log": str(log),
             }
@@ -144,7 +163,8 @@ class Keeper:
             case "spawned":
                 exited: asyncio.Future[int] = asyncio.get_running_loop().create_future()
                 self._running[event["pid"]] = exited
-                self._answer(event["id"], Spawned(event["pid"], exited))
+                mark = f"{self._marker}-{event['id']}"
+                self._answer(event["id"], Spawned(event["pid"], exited, mark))
             case "failed":
                 answer = self._spawning.pop(event["id"])
                 if not answer.done():

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from nodeset.contract import Deployment
-from wayfare.fleet.errors import CopyDeath
+from wayfare.fleet.digests import Firing
+from wayfare.fleet.errors import CopyDeath, Verdict
+from wayfare.fleet.exchange import Exchange
 
-Firing = tuple[str, tuple[int, ...], bytes]
-"""Node path, turns and digest of one call."""
 NO_WORKER = -1
 """The worker number of a link that no worker calls through."""
 
@@ -38,6 +38,35 @@ class CopySpec:
     def threads(self) -> int | None:
         """Return the BLAS and OpenMP threads it starts with; None: all cores."""
         return self.deployment.threads or self.default_threads
+
+
+@dataclass(frozen=True, slots=True)
+class RunningCall:
+    """A call of author code that runs in a copy, and for how long.
+
+    `name` is the tool or the operation, `budget` the name of the budget that it has, and `rows` how
+    many calls the handler sees at once.
+    """
+
+    name: str
+    budget: str
+    seconds: float
+    call_id: int = 0
+    worker: int = NO_WORKER
+    rows: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a copy is at, as seen from outside: it need not be able to answer for that.
+
+    `ended` counts the author's calls that have ended; it stands for life. `is_stopped`: it was
+    sent SIGSTOP.
+    """
+
+    running: tuple[RunningCall, ...] = ()
+    ended: int = 0
+    is_stopped: bool = False
 
 
 class Link(Protocol):
@@ -118,12 +147,23 @@ class Copy(Protocol):
         """Return how it ended, or None while it lives."""
         ...
 
-    async def connect(self, worker: int) -> Link:
+    async def connect(self, worker: int) -> Exchange:
         """Open a link for a worker. Raises CopyFailedError when the copy ends meanwhile."""
         ...
 
-    def kill(self) -> None:
-        """End it at once, with all that it started."""
+    async def progress(self) -> Progress | None:
+        """Return what it is at without asking it; None if it can't be told from outside.
+
+        A launcher of another machine answers from there, where the copy's page is mapped.
+        """
+        ...
+
+    async def measure_memory(self) -> int:
+        """Return the bytes of anonymous memory that it and all that it started hold."""
+        ...
+
+    def kill(self, verdict: Verdict | None = None) -> None:
+        """End it at once, with all that it started; the verdict says why in its death."""
         ...
 
 
@@ -132,4 +172,8 @@ class Launcher(Protocol):
 
     async def start(self, spec: CopySpec) -> Copy:
         """Return a started copy, alive but not ready. Raises FleetSetupError."""
+        ...
+
+    def keep_logs(self, folder: Path) -> None:
+        """Keep what copies have printed so far in a folder."""
         ...

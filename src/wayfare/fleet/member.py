@@ -12,8 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from nodeset.source import Declaration
-from wayfare.fleet.launcher import Copy, CopySpec, Link
+from wayfare.fleet.errors import Verdict
+from wayfare.fleet.exchange import Exchange
+from wayfare.fleet.launcher import Copy, CopySpec
 from wayfare.fleet.place import CopyPlace, Placement
+
+MAX_DEATHS = 10
+"""How often in a row a copy may die without an episode that came to its end, at least."""
+PAUSE_SECONDS = 0.05
+MAX_PAUSE_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,22 +51,64 @@ class Member:
 
 
 @dataclass(slots=True)
+class Fate:
+    """How it went with those that stood in one place, so that a loop of deaths comes to an end."""
+
+    failed_starts: int = 0
+    """How often in a row a fresh one has failed to become ready for a reason of its own."""
+    killed_starts: int = 0
+    """How often in a row a fresh one was killed before it was ready."""
+    deaths: int = 0
+    """How many died since the last time that one served an episode to its end."""
+    max_deaths: int = MAX_DEATHS
+    last_pid: int = 0
+    """The last one whose death was counted."""
+    first_cause: str = ""
+    """What the first of these deaths was."""
+
+    def note_death(self, pid: int, cause: str) -> None:
+        """Count the death of one that had been ready, once."""
+        if pid == self.last_pid:
+            return
+        self.last_pid = pid
+        self.deaths += 1
+        self.first_cause = self.first_cause or cause
+
+    def note_start(self) -> None:
+        """Note that one has become ready."""
+        self.failed_starts = self.killed_starts = 0
+
+    def note_success(self) -> None:
+        """Note that one has served an episode to its end."""
+        self.deaths, self.first_cause = 0, ""
+
+    def pause_seconds(self) -> float:
+        """Return how long the next start is put off: longer with each death in a row."""
+        in_row = self.deaths + self.failed_starts + self.killed_starts
+        return min(MAX_PAUSE_SECONDS, PAUSE_SECONDS * 2 ** (in_row - 2)) if in_row > 1 else 0.0
+
+
+@dataclass(slots=True)
 class RunningCopy:
     """One copy of a member, the one that stands in its place now, and its counters."""
 
     member: Member
     place: CopyPlace
     copy: Copy
-    control: Link
+    control: Exchange
     calls: int = 0
     preflights: int = 0
     restarts: int = 0
-    warm_tools: set[str] = field(default_factory=set)
-    """Tools that have answered once since it started: their first-call budget is over."""
+    """How often a fresh one took the place of one that had died."""
+    recycled: int = 0
+    """How often a fresh one took the place of one that had served for long enough."""
+    episodes: int = 0
+    """Episodes that the one that stands here now was opened for."""
     is_doomed: bool = False
-    """Whether it was killed for a call past its budget; its end may not have been told yet."""
-    failed_starts: int = 0
-    """How often in a row a fresh one has failed to become ready for a reason of its own."""
+    """Whether it was killed on purpose; its end may not have been told yet."""
+    fate: Fate = field(default_factory=Fate)
+    links: set[Exchange] = field(default_factory=set)
+    """The workers' ways to the one that stands here now."""
     replacing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     @property
@@ -71,18 +120,30 @@ class RunningCopy:
         """Return the budget called `name` that the nodeset's deployment sets."""
         return self.member.declaration.deployment.budget_seconds(name)
 
-    def doom(self) -> None:
-        """Kill it: it is past a budget and has to be replaced."""
+    def doom(self, verdict: Verdict | None = None) -> None:
+        """Kill it: it has to be replaced."""
         self.is_doomed = True
-        self.copy.kill()
+        self.copy.kill(verdict)
 
     def take_over(self, fresh: RunningCopy) -> None:
         """Put a copy that is ready in the place of the one that stands here."""
         self.copy, self.control = fresh.copy, fresh.control
-        self.warm_tools.clear()
         self.is_doomed = False
-        self.failed_starts = 0
-        self.restarts += 1
+        self.episodes = 0
+        self.links.clear()
+        self.fate.note_start()
+
+    async def is_due(self) -> bool:
+        """Return whether it has served for long enough and should be recycled before more."""
+        deployment = self.member.declaration.deployment
+        if deployment.max_episodes is not None and self.episodes >= deployment.max_episodes:
+            return True
+        limit = deployment.memory_limit
+        return limit is not None and await self.copy.measure_memory() > limit
+
+    def allow_attempts(self, attempts: int) -> None:
+        """Have a loop of deaths end the run only after several episodes with so many attempts."""
+        self.fate.max_deaths = max(MAX_DEATHS, 4 * attempts)
 
     @property
     def is_gone(self) -> bool:

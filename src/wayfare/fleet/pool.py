@@ -6,16 +6,21 @@ Knows nothing of graphs, of what is done with results, or of where copies run.
 from __future__ import annotations
 
 import asyncio
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from nodeset.context import EpisodeContext
-from wayfare.fleet.errors import BudgetExceededError
+from nodeset.digest import digest_firing
+from wayfare.fleet.digests import Digest, Firing
+from wayfare.fleet.errors import BudgetExceededError, Verdict
 from wayfare.fleet.fleet import Fleet
-from wayfare.fleet.launcher import Copy, Firing, Link
+from wayfare.fleet.launcher import Copy, Link
 from wayfare.fleet.member import RunningCopy
 from wayfare.fleet.place import resolve
+from wayfare.fleet.resend import Recovery, SharedLink
 from wayfare.fleet.together import together
 from wayfare.graph.calls import InfrastructureError, ToolCall
 
@@ -37,12 +42,20 @@ class WorkerHandle:
     what they don't name falls through to the registry's one copy.
     """
 
-    def __init__(self, index: int, fleet: Fleet, environment: str | None) -> None:
+    def __init__(
+        self,
+        index: int,
+        fleet: Fleet,
+        environment: str | None,
+        recoveries: Mapping[str, Recovery],
+    ) -> None:
         self.index = index
         self.logs: list[LogLine] = []
         """What tools logged since the episode was opened."""
         self._fleet = fleet
         self._environment = environment
+        self._recoveries = recoveries
+        """By tag, who brings the calls of copies to their answers that die for nobody's episode."""
         self._links: dict[str, tuple[Copy, Link]] = {}
         self._is_open = False
         placements = fleet.placements.values()
@@ -78,7 +91,7 @@ class WorkerHandle:
 
     async def wait_until_ready(self) -> None:
         """Return when all copies that this worker calls are ready; see `Readiness`."""
-        await self._fleet.readiness.wait_for(self.index, may_be_killed=True)
+        await self._fleet.readiness.wait_for(self.index)
 
     async def close(self) -> None:
         """Give all links up."""
@@ -96,6 +109,8 @@ class WorkerHandle:
             await self._abandon_episode()
         self.logs = []
         self._is_open = True
+        for tag in self._tags:
+            self._fleet.copies[tag].episodes += 1
         fields = {**vars(episode), "info": dict(episode.info)}
         await together(link.open_episode(fields) for _, link in self._links.values())
         preflight = [p.nodeset for p in self._fleet.placements.values() if p.preflight]
@@ -107,14 +122,12 @@ class WorkerHandle:
         """Send one tool call and return what its outputs will be; see `Invoker.invoke`."""
         tag = resolve(call.nodeset, self._call_tags, self._registry_tags)
         running, link = self._fleet.copies[tag], self._links[tag][1]
-        budget = "call" if call.tool in running.warm_tools else "first_call"
         running.calls += 1
         return link.call(
             path=call.path,
             turns=call.turns,
-            budget_seconds=running.budget_seconds(budget),
-            take=partial(self._take_reply, running, call),
-            overdue=running.doom,
+            budget_seconds=math.inf,  # the fleet's watch sees when the author's code began
+            take=partial(self._take_reply, call),
             is_grouped=(call.nodeset, call.tool) in self._batched_tools,
             tool=call.tool,
             config=dict(call.config),
@@ -128,17 +141,25 @@ class WorkerHandle:
         closing = (link.close_episode() for _, link in self._links.values())
         firings = await together(closing)
         self._is_open = False
+        for tag in self._tags:
+            self._fleet.copies[tag].fate.note_success()
         return [firing for part in firings for firing in part]
 
     async def replace_dead_copies(self) -> None:
-        """Put fresh copies in the place of those of this worker that are gone, and reconnect.
+        """Put fresh copies in the place of those of this worker that are gone or have served long.
 
         Raises InfrastructureError when that may go well the next time, else FleetSetupError.
         """
-        if all(self._is_linked(tag) for tag in self._tags):
-            return
-        await together(self._fleet.replace(tag) for tag in self._tags)
+        await together(self._renew(tag) for tag in self._tags)
         await self.connect()
+
+    async def _renew(self, tag: str) -> None:
+        if tag in self._recoveries:
+            await self._recoveries[tag].recycle_if_due()
+        elif not self._is_linked(tag):
+            await self._fleet.replace(tag)
+        elif await self._fleet.copies[tag].is_due():
+            await self._fleet.recycle(tag)
 
     def _is_linked(self, tag: str) -> bool:
         """Return whether the copy that stands there now lives and can be called."""
@@ -146,6 +167,8 @@ class WorkerHandle:
         if tag not in self._links:
             return False
         copy, link = self._links[tag]
+        if isinstance(link, SharedLink):
+            return True  # to whatever copy stands there
         return copy is running.copy and not link.is_lost and not running.is_gone
 
     async def _connect(self, tag: str) -> None:
@@ -154,12 +177,14 @@ class WorkerHandle:
             return
         if tag in self._links:
             await self._links[tag][1].close()
-        self._links[tag] = (running.copy, await running.copy.connect(self.index))
+        if tag in self._recoveries:
+            self._links[tag] = (running.copy, await self._recoveries[tag].connect(self.index))
+            return
+        exchange = await running.copy.connect(self.index)
+        running.links.add(exchange)
+        self._links[tag] = (running.copy, exchange)
 
-    def _take_reply(
-        self, running: RunningCopy, call: ToolCall, reply: dict[str, Any]
-    ) -> dict[str, Any]:
-        running.warm_tools.add(call.tool)
+    def _take_reply(self, call: ToolCall, reply: dict[str, Any]) -> dict[str, Any]:
         for key, value in reply["logs"]:
             self.logs.append(LogLine(call.path, call.turns, key, value))
         outputs: dict[str, Any] = reply["outputs"]
@@ -201,8 +226,8 @@ class WorkerHandle:
         budget_seconds = running.budget_seconds("first_call")  # a scene may have to be loaded
         try:
             await link.request(op, budget_seconds=budget_seconds, **fields)
-        except BudgetExceededError:
-            running.doom()
+        except BudgetExceededError as error:
+            running.doom(Verdict("budget", str(error)))
             raise
 
 
@@ -212,10 +237,23 @@ class EnvWorkerPool:
     `environment` is the nodeset that brings the episodes; the copies stay the fleet's.
     """
 
-    def __init__(self, fleet: Fleet, environment: str | None = None) -> None:
+    def __init__(self, fleet: Fleet, environment: str | None = None, *, retries: int = 2) -> None:
         self._fleet = fleet
+        self._recoveries = {
+            running.tag: Recovery(
+                running,
+                fleet,
+                digest=_digest_like(fleet.manifests[running.member.instance]),
+                retries=retries,
+            )
+            for running in fleet.copies.values()
+            if running.member.placement.on_death == "resend"
+        }
+        for running in fleet.copies.values():
+            running.allow_attempts(retries + 1)
         self.workers = [
-            WorkerHandle(index, fleet, environment) for index in range(fleet.worker_count)
+            WorkerHandle(index, fleet, environment, self._recoveries)
+            for index in range(fleet.worker_count)
         ]
 
     async def __aenter__(self) -> EnvWorkerPool:
@@ -227,4 +265,19 @@ class EnvWorkerPool:
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
+        await together(recovery.close() for recovery in self._recoveries.values())
         await together(worker.close() for worker in self.workers)
+
+
+def _digest_like(manifest: Mapping[str, Any]) -> Digest:
+    """Return how the nodeset's copies digest a firing, for what they no longer can."""
+    volatile = {
+        tool["name"]: {port["name"] for port in tool["outputs"] if port["volatile"]}
+        for tool in manifest["tools"]
+    }
+
+    def digest(tool: str, outputs: Mapping[str, Any], path: str, turns: tuple[int, ...]) -> bytes:
+        kept = {name: value for name, value in outputs.items() if name not in volatile[tool]}
+        return digest_firing(path, turns, kept)
+
+    return digest

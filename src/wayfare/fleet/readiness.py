@@ -6,22 +6,27 @@ Knows nothing of what workers do then.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from nodeset.errors import NodeSetError
-from wayfare.fleet.errors import BudgetExceededError, CopyFailedError, CopyStartError
+from wayfare.fleet.errors import CopyFailedError, CopyStartError
 from wayfare.fleet.member import Member, RunningCopy
 
 MAX_FAILED_STARTS = 2
-"""How often in a row a fresh copy may fail by itself before the run is given up."""
+"""How often in a row a copy may fail to become ready by itself before the run is given up."""
+MAX_KILLED_STARTS = 6
+"""How often in a row a replicated copy may be killed before it is ready."""
 
 
 class Readiness:
     """The copies of a fleet on their way to being ready; `end` it."""
 
-    def __init__(self, copies: Mapping[str, RunningCopy]) -> None:
+    def __init__(
+        self, copies: Mapping[str, RunningCopy], replace: Callable[[str], Awaitable[None]]
+    ) -> None:
         self._copies = copies
+        self._replace = replace
         self._readying: dict[str, asyncio.Task[None]] = {}
 
     def begin(self, *, but_first_of: str | None = None) -> None:
@@ -32,21 +37,16 @@ class Readiness:
         for tag, running in self._copies.items():
             nodeset, first = running.member.instance, running.member.placement.copies[0].tag
             if tag not in self._readying and (nodeset, tag) != (but_first_of, first):
-                self._readying[tag] = asyncio.create_task(initialize(running))
+                self._readying[tag] = asyncio.create_task(self._make_ready(running))
 
-    async def wait_for(self, worker: int, *, may_be_killed: bool = False) -> None:
+    async def wait_for(self, worker: int) -> None:
         """Return when all copies that the worker calls are ready.
 
-        `may_be_killed`: one that a signal ended meanwhile is left for `Fleet.replace`. Raises
-        CopyStartError, or the author's error.
+        Raises CopyStartError, or the author's error.
         """
         for tag, running in self._copies.items():
             if worker in running.place.workers and tag in self._readying:
-                try:
-                    await asyncio.shield(self._readying[tag])
-                except CopyStartError as error:
-                    if not (may_be_killed and error.was_killed):
-                        raise
+                await asyncio.shield(self._readying[tag])
 
     async def wait_for_one(self) -> None:
         """Return when the first worker can begin. Raises as `wait_for`."""
@@ -61,6 +61,25 @@ class Readiness:
         for wait in done:
             wait.result()
 
+    async def _make_ready(self, running: RunningCopy) -> None:
+        """Initialize a copy, or a fresh one if it is killed meanwhile, which is no mistake."""
+        try:
+            await initialize(running)
+        except CopyStartError as error:
+            if not error.was_killed:
+                raise
+            last = judge_failed_start(running, error)
+        else:
+            return
+        while isinstance(last, CopyFailedError):
+            try:
+                await self._replace(running.tag)
+            except CopyFailedError as error:
+                last = error
+            else:
+                return
+        raise last
+
     async def end(self) -> None:
         """Kill copies that are not ready yet: they hear no shutdown before they are."""
         for tag, readying in self._readying.items():
@@ -74,30 +93,55 @@ async def initialize(running: RunningCopy) -> None:
     await ask_to_start(running, "initialize")
 
 
-async def ask_to_start(running: RunningCopy, op: str) -> dict[str, Any]:
+async def ask_to_start(running: RunningCopy, op: str, **fields: Any) -> dict[str, Any]:
     """Return the reply; whatever befalls the copy is a mistake in the set-up until it is ready."""
     try:
         budget_seconds = running.budget_seconds("initialize")
-        return await running.control.request(op, budget_seconds=budget_seconds)
+        return await running.control.request(op, budget_seconds=budget_seconds, **fields)
     except CopyFailedError as error:
+        if error.death is None:  # it is past its budget, or can't be reached
+            running.copy.kill()
         raise CopyStartError(describe_start(running.member, error), error.death) from error
-    except BudgetExceededError as error:
-        running.copy.kill()
-        raise CopyStartError(describe_start(running.member, error)) from error
 
 
 def judge_failed_start(running: RunningCopy, error: CopyStartError | NodeSetError) -> Exception:
-    """Return what to raise when a fresh copy did not become ready in the place of a dead one.
+    """Return what to raise when a copy did not become ready in its place.
 
-    Whoever was killed may be started again. A reason of its own is believed the second time: that
-    it had become ready before speaks for a passing one.
+    A replicated one that was killed may be started again, since that costs its own worker alone. A
+    reason of its own is believed the second time, and so is any of a shared copy, for which all
+    workers wait: that it had become ready before speaks for a passing one.
     """
-    start = error if isinstance(error, CopyStartError) else None
-    if start is None or not start.was_killed:
-        running.failed_starts += 1
-    if running.failed_starts >= MAX_FAILED_STARTS:
+    start, fate = error if isinstance(error, CopyStartError) else None, running.fate
+    fate.first_cause = fate.first_cause or str(error)
+    if start is not None and start.was_killed and running.member.placement.on_death != "resend":
+        fate.killed_starts += 1
+    else:
+        fate.failed_starts += 1
+    if fate.failed_starts < MAX_FAILED_STARTS and fate.killed_starts < MAX_KILLED_STARTS:
+        return CopyFailedError(str(error), start.death if start else None)
+    again = fate.failed_starts + fate.killed_starts
+    if fate.first_cause == str(error):
         return start or CopyStartError(describe_start(running.member, error))
-    return CopyFailedError(str(error), start.death if start else None)
+    return CopyStartError(
+        f"{describe_start(running.member, error)}\nIt is the {again}th time in a row; the first "
+        f"cause was: {fate.first_cause}",
+        start.death if start else None,
+    )
+
+
+def judge_death(running: RunningCopy) -> None:
+    """Count the death of the copy that stood there. Raises CopyStartError if it is one too many."""
+    death = running.copy.death()
+    if death is None:
+        return
+    running.fate.note_death(death.pid, death.describe())
+    if running.fate.deaths < running.fate.max_deaths:
+        return
+    raise CopyStartError(
+        f"nodeset {running.member.instance!r} ({running.member.declaration.path}): "
+        f"copy {running.tag!r} died {running.fate.deaths} times in a row and no episode came to "
+        f"its end in between; the first cause was: {running.fate.first_cause}"
+    )
 
 
 def describe_start(member: Member, error: Exception) -> str:
