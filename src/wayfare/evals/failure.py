@@ -30,11 +30,15 @@ def describe_failure(failure: NodeFailure | NodeSetError) -> ErrorRecord:
 
 def describe_fault(fault: InfrastructureError) -> ErrorRecord:
     """Return the record of a fault of infrastructure: a copy died, hung or was unreachable."""
-    death = fault.death if isinstance(fault, CopyFailedError) else None
+    failure = fault if isinstance(fault, CopyFailedError) else None
+    death, call = (failure.death, failure.call) if failure else (None, None)
     return ErrorRecord(
         kind="infrastructure",
         type=type(fault).__name__,
         message=tidy(str(fault)),
+        node=call.path if call else "",
+        turns=call.turns if call else (),
+        call=call.text if call else "",
         exit_status=death.status if death else None,
         log_tail=death.log_tail if death else "",
     )

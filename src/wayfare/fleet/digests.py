@@ -12,8 +12,8 @@ from wayfare.fleet.errors import CopyFailedError
 
 Firing = tuple[str, tuple[int, ...], bytes]
 """Node path, turns and digest of one call."""
-Digest = Callable[[str, Mapping[str, Any], str, tuple[int, ...]], bytes]
-"""Makes the digest of a firing: of a tool's outputs, at a node path and turns."""
+Digest = Callable[[str, Mapping[str, Any], tuple[str, tuple[int, ...]]], bytes]
+"""Makes the digest of a firing: of a tool's outputs, at a node's path and turns."""
 
 
 class DigestCollector:
@@ -55,7 +55,7 @@ class DigestCollector:
         for call_id, (tool, outputs) in self._held.items():
             call = self._expected.pop(call_id, None)
             if call is not None:
-                self._firings.append((*call, digest(tool, outputs, *call)))
+                self._firings.append((*call, digest(tool, outputs, call)))
         self._held.clear()
 
     def take(self, copy: str) -> list[Firing]:

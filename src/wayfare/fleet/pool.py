@@ -47,6 +47,7 @@ class WorkerHandle:
         index: int,
         fleet: Fleet,
         environment: str | None,
+        *,
         recoveries: Mapping[str, Recovery],
     ) -> None:
         self.index = index
@@ -252,7 +253,7 @@ class EnvWorkerPool:
         for running in fleet.copies.values():
             running.allow_attempts(retries + 1)
         self.workers = [
-            WorkerHandle(index, fleet, environment, self._recoveries)
+            WorkerHandle(index, fleet, environment, recoveries=self._recoveries)
             for index in range(fleet.worker_count)
         ]
 
@@ -276,8 +277,8 @@ def _digest_like(manifest: Mapping[str, Any]) -> Digest:
         for tool in manifest["tools"]
     }
 
-    def digest(tool: str, outputs: Mapping[str, Any], path: str, turns: tuple[int, ...]) -> bytes:
+    def digest(tool: str, outputs: Mapping[str, Any], at: tuple[str, tuple[int, ...]]) -> bytes:
         kept = {name: value for name, value in outputs.items() if name not in volatile[tool]}
-        return digest_firing(path, turns, kept)
+        return digest_firing(*at, kept)
 
     return digest

@@ -158,7 +158,7 @@ class AutoServerApp:
 
     def _start(self) -> Dispatcher:
         """Load the nodeset and take up the requests that came meanwhile."""
-        self._page.begin("import", 0)
+        self._page.begin("import", budget=0)
         try:
             loaded = self._load()
         except SystemExit as error:

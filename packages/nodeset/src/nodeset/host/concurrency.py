@@ -33,6 +33,7 @@ class ConcurrentCalls:
         event_loop: EventLoopThread,
         schedule: Callable[[Callable[[], None]], None],
         page: CallPage,
+        *,
         max_concurrency: int = MAX_CONCURRENCY,
     ) -> None:
         self._event_loop = event_loop

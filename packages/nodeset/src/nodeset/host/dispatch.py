@@ -132,7 +132,7 @@ class Dispatcher:
         self, operation: _Operation, caller: Caller, request: Message, reply: Reply
     ) -> None:
         op = read_op(request)
-        self._page.begin(op, _BUDGETS.get(op, 1), read_id(request), caller.worker)
+        self._page.begin(op, read_id(request), caller.worker, budget=_BUDGETS.get(op, 1))
         try:
             fields = operation(self, caller, request)
         except NodeSetError as error:

@@ -74,8 +74,8 @@ class Operations:
 
     def forward(self, tool: BaseCanvasNode, inputs: Dict[str, Any], ctx: Any) -> Any:
         """Return what the tool's handler returns; what it raises passes as it is."""
-        name, first = tool.node_type, ctx.rows[0]
-        self._page.begin_tool(name, 0, first.episode.index, len(ctx.rows))
+        name = tool.node_type
+        self._page.begin_tool(name, 0, -1, rows=len(ctx.rows))
         try:
             result = tool.forward(inputs, ctx)
             return self._event_loop.wait(result) if inspect.isawaitable(result) else result

@@ -73,12 +73,12 @@ class CallPage:
         """Map the page that a supervisor made. Raises OSError."""
         return cls(_map(Path(path), os.O_RDWR))
 
-    def begin(self, name: str, budget: int, call_id: int = 0, worker: int = -1) -> None:
+    def begin(self, name: str, call_id: int = 0, worker: int = -1, *, budget: int = 1) -> None:
         """Mark that the author thread calls author code now; `budget` indexes BUDGETS."""
         now = time.monotonic()
         _PLACE.pack_into(self._memory, _FIRST, now, call_id, worker, budget, 0, 1, _encode(name))
 
-    def begin_tool(self, name: str, call_id: int, worker: int, rows: int = 1) -> None:
+    def begin_tool(self, name: str, call_id: int, worker: int, *, rows: int = 1) -> None:
         """Mark that the author thread calls a tool now."""
         budget, text = self._tools.get(name) or (_FIRST_CALL, _encode(name))
         now = time.monotonic()
