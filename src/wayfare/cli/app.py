@@ -14,6 +14,7 @@ from rich.console import Console
 from nodeset.errors import AuthorError, NodeSetError
 from nodeset.text import tidy
 from wayfare.cli import call as call_command
+from wayfare.cli import check as check_command
 from wayfare.cli import compare as compare_command
 from wayfare.cli import eval as eval_command
 from wayfare.cli import look, new
@@ -42,6 +43,7 @@ app.add_typer(new.app, name="new")
 app.command("runs")(look.runs)
 app.command("show")(look.show)
 app.command("replay")(replay_command.replay_call)
+app.command("check", epilog=new.make_epilog(check_command.EXAMPLES))(check_command.check)
 app.command("compare")(compare_command.compare)
 
 

@@ -15,6 +15,8 @@ class ExitStatus(IntEnum):
     """All episodes ended, some of them in `error`."""
     DIFFERENT = DONE_WITH_ERRORS
     """Two runs were compared and are not equal."""
+    CHECK_FAILED = DONE_WITH_ERRORS
+    """A check found a property that does not hold."""
     SETUP = 2
     """Wrong usage or set-up; nothing ran."""
     FAILED = 3

@@ -1,0 +1,1 @@
+"""Check what authors claim: that nodesets keep their contract and graphs don't feel workers."""
