@@ -5,43 +5,30 @@ Knows nothing of how a copy is started or called.
 
 from __future__ import annotations
 
-import asyncio
-import json
 import os
 import platform
 import re
 import shutil
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from wayfare.fleet.errors import InterpreterError
+from wayfare.fleet.probe import probe, run_program
 
 OLDEST_PYTHON = (3, 8)
-REQUIRED_PACKAGES = ("numpy", "msgpack", "xxhash")
 THREAD_VARIABLES = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
     "NUMEXPR_NUM_THREADS",
 )
-PROBE_SECONDS = 60.0
 HOST_SCRIPT = "nodeset_host.py"
 """What starts a host: with `-m` the user's working folder, too, would be on the copy's path."""
 _HOST_SCRIPT_TEXT = "from nodeset.__main__ import leave, main\n\nleave(main())\n"
 _VERSION = re.compile(r"\d+(\.\d+){1,2}")
 _PRINT_VERSION = "import sys; print('%d.%d.%d' % sys.version_info[:3])"
-_PROBE = """
-import importlib, json, sys
-missing = []
-for name in sys.argv[1:]:
-    try:
-        importlib.import_module(name)
-    except ImportError:
-        missing.append(name)
-print(json.dumps({"version": "%d.%d.%d" % sys.version_info[:3], "missing": missing}))
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +44,7 @@ class InterpreterSearch:
     """Where interpreters are looked for."""
 
     pythons: str = ""
-    """Folders between path separators: interpreters, `bin` folders or installations."""
+    """Folders between path separators: interpreters, `bin` folders, installations, environments."""
     path: str = ""
     home: Path = Path("/nonexistent")
 
@@ -79,15 +66,14 @@ async def find_interpreter(python: str | None, search: InterpreterSearch) -> Int
     if python is None:  # it runs this, so it has what `nodeset` needs
         return Interpreter(Path(sys.executable), platform.python_version())
     path = await _locate(python, search)
-    answer = await _probe(path)
-    missing = answer["missing"]
-    if missing:
+    answer = await probe(path)
+    if answer.missing:
         raise InterpreterError(
-            f"the interpreter {str(path)!r} (Python {answer['version']}) lacks "
-            f"{', '.join(map(repr, missing))}; bring it with:"
-            f" {path} -m pip install {' '.join(missing)}"
+            f"the interpreter {str(path)!r} (Python {answer.version}) lacks "
+            f"{', '.join(map(repr, answer.missing))}; bring it with:"
+            f" {path} -m pip install {' '.join(answer.missing)}"
         )
-    return Interpreter(path, str(answer["version"]))
+    return Interpreter(path, answer.version)
 
 
 async def _locate(python: str, search: InterpreterSearch) -> Path:
@@ -142,16 +128,20 @@ def _list_pythons(folder: Path, version: str) -> list[Path]:
 
 async def _has_version(path: Path, version: str) -> bool:
     """Ask the interpreter itself: a shim on PATH may stand for a version that is not there."""
-    status, output = await _run([str(path), "-c", _PRINT_VERSION])
-    return status == 0 and f"{output.strip()}.".startswith(f"{version}.")
+    try:
+        answer = await run_program([str(path), "-c", _PRINT_VERSION])
+    except OSError:
+        return False
+    return answer.status == 0 and f"{answer.text.strip()}.".startswith(f"{version}.")
 
 
 async def _ask_uv(version: str, search: InterpreterSearch) -> Path | None:
     uv = shutil.which("uv", path=search.path) if search.path else None
     if uv is None:
         return None
-    status, output = await _run([uv, "python", "find", "--no-project", version])
-    return Path(output.strip()) if status == 0 and output.strip() else None
+    answer = await run_program([uv, "python", "find", "--no-project", version])
+    found = answer.text.strip()
+    return Path(found) if answer.status == 0 and found else None
 
 
 def _find_conda(name: str, search: InterpreterSearch) -> Path:
@@ -171,41 +161,8 @@ def _list_conda_folders(search: InterpreterSearch) -> list[Path]:
     conda = shutil.which("conda", path=search.path) if search.path else None
     if conda is not None:  # …/condabin/conda or …/bin/conda
         folders.insert(0, Path(conda).resolve().parent.parent / "envs")
-    return folders
-
-
-async def _probe(path: Path) -> dict[str, list[str] | str]:
-    status, output = await _run([str(path), "-c", _PROBE, *REQUIRED_PACKAGES])
-    try:
-        answer: dict[str, list[str] | str] = json.loads(output.splitlines()[-1])
-    except (ValueError, IndexError) as error:
-        raise InterpreterError(
-            f"the interpreter {str(path)!r} does not run (status {status}): {output.strip()!r}"
-        ) from error
-    return answer
-
-
-async def _run(argv: Sequence[str]) -> tuple[int, str]:
-    """Return status and output of a short command; a PATH entry that lies ends it by deadline."""
-    process = await asyncio.create_subprocess_exec(
-        *argv,
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    try:
-        async with asyncio.timeout(PROBE_SECONDS):
-            output, _ = await process.communicate()
-    except TimeoutError as error:
-        raise InterpreterError(
-            f"{argv[0]!r} did not answer within {PROBE_SECONDS} s; it was to say which packages "
-            f"it has."
-        ) from error
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    return process.returncode or 0, output.decode(errors="replace")
+    named = [Path(entry) for entry in search.pythons.split(os.pathsep) if entry]
+    return [*named, *folders]
 
 
 def link_nodeset(folder: Path, package: Path) -> Path:
