@@ -32,6 +32,7 @@ from nodeset.host.status import ExitStatus
 from nodeset.host.surroundings import Surroundings
 from nodeset.loading import LoadedNodeSet
 from nodeset.passive import describe
+from nodeset.probe import Probe
 
 
 class Dispatcher:
@@ -43,6 +44,7 @@ class Dispatcher:
         self._end = surroundings.end
         self._page = surroundings.page
         self._event_loop = EventLoopThread()
+        self._probe = Probe(loaded, self._event_loop.wait)
         self._operations = Operations(loaded, self._event_loop, self._page)
         self._batching = BatchedInferenceServer(
             loaded.tools,
@@ -176,6 +178,19 @@ class Dispatcher:
     def _control(self, _: Caller, request: Message) -> Dict[str, Any]:
         return self._operations.control(request)
 
+    def _examine(self, _: Caller, request: Message) -> Dict[str, Any]:
+        verb = read(request, "verb", str)
+        if verb == "shift_clock":
+            return self._probe.shift_clock(read(request, "seconds", float))
+        self._operations.require_initialized("probe")
+        if verb == "serve":
+            return self._probe.serve(read(request, "calls", list))
+        if verb == "sample":
+            return self._probe.sample(read(request, "seed", int))
+        if verb == "look":
+            return self._probe.look()
+        raise WireError(f"a probe has no verb {verb!r}; it has: serve, look, sample, shift_clock")
+
     def _shut_down(self, _: Caller, __: Message) -> None:
         try:
             self._operations.shutdown()
@@ -193,6 +208,7 @@ _OPERATIONS: Dict[str, _Operation] = {
     "begin_episode": Dispatcher._begin_episode,
     "controller": Dispatcher._control,
     "close_episode": Dispatcher._close_episode,
+    "probe": Dispatcher._examine,
     "shutdown": Dispatcher._shut_down,
 }
 _BUDGETS = dict.fromkeys(("manifest", "episodes", "initialize"), 0)
