@@ -139,10 +139,21 @@ def describe_outcomes(counts: EpisodeCounts) -> str:
         line = f"{counts.finished} of {counts.total} finished: {outcomes}"
     if counts.attempts > counts.finished:
         line += f"; {counts.attempts} attempts"
+    if counts.retried:
+        line += f". {describe_retries(counts)}"
     if counts.error:
         scored = counts.completed + counts.truncated
         line += f". The means are over the {scored} of {counts.finished} that did not end in error"
     return line
+
+
+def describe_retries(counts: EpisodeCounts) -> str:
+    """Return how many episodes were tried again, and how that may bias what the run shows."""
+    episodes = describe_count(counts.retried, "episode")
+    return (
+        f"Of {episodes} an attempt that came to its end counts after others that did not: if what "
+        f"ended those depends on how an episode goes, the means lean towards where it does not"
+    )
 
 
 def describe_resumptions(resumptions: Sequence[Resumption]) -> str:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 
 from nodeset.errors import NodeSetError
 from wayfare.evals.choice import choose_environment, choose_split
@@ -147,7 +149,10 @@ class Evaluation:
             metrics = fleet.manifests[environment]["metadata"]["metrics"]
             self._observer.run_started(run.header, metrics, run.kept)
             try:
-                async with self._drain.when_over(self._room.give_up):
+                async with (
+                    self._keeping_logs(fleet, run.writer.folder),
+                    self._drain.when_over(self._room.give_up),
+                ):
                     await self._run_workers(
                         fleet, environment, run, graph_plan=graph_plan, clock=clock
                     )
@@ -168,7 +173,7 @@ class Evaluation:
         budget = fleet.manifests[environment]["metadata"].get("step_budget")
         recording = self._request.record, run.writer.folder, run.header
         async with (
-            EnvWorkerPool(fleet, environment) as pool,
+            EnvWorkerPool(fleet, environment, retries=self._request.rules.retries) as pool,
             Recorder(*recording, manifests=fleet.manifests, room=self._room) as recorder,
         ):
             runner = BatchEvalRunner(
@@ -184,6 +189,18 @@ class Evaluation:
                 secrets=self._secrets,
             )
             await runner.run(pool.workers, self._drain)
+
+    @asynccontextmanager
+    async def _keeping_logs(self, fleet: Fleet, folder: Path) -> AsyncIterator[None]:
+        """Keep what copies have printed if one of them died, or if the run comes to no end."""
+        failed = True
+        try:
+            yield
+            failed = any(copy.restarts for copy in fleet.list_counters())
+        finally:
+            if failed:
+                keep = self._launcher.keep_logs
+                await asyncio.to_thread(keep, folder / "logs", self._secrets.mask)
 
     async def _summarise(self, fleet: Fleet, run: OpenRun, elapsed_seconds: float) -> RunSummary:
         reader = RunReader(run.writer.folder, run.writer.header)

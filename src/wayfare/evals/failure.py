@@ -28,6 +28,11 @@ def describe_failure(failure: NodeFailure | NodeSetError) -> ErrorRecord:
     )
 
 
+def is_spent(fault: InfrastructureError) -> bool:
+    """Return whether another attempt would only try again what was tried often enough."""
+    return isinstance(fault, CopyFailedError) and fault.is_spent
+
+
 def describe_fault(fault: InfrastructureError) -> ErrorRecord:
     """Return the record of a fault of infrastructure: a copy died, hung or was unreachable."""
     failure = fault if isinstance(fault, CopyFailedError) else None

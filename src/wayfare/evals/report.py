@@ -174,6 +174,7 @@ def _report_copy(copy: CopyCounters) -> CopyReport:
         calls=copy.calls,
         preflights=copy.preflights,
         restarts=copy.restarts,
+        recycled=copy.recycled,
     )
 
 

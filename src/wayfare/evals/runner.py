@@ -17,7 +17,8 @@ from wayfare.evals.commit import Committer
 from wayfare.evals.digest import episode_digest
 from wayfare.evals.drain import Drain
 from wayfare.evals.episodes import EpisodePlan
-from wayfare.evals.failure import describe_failure, describe_fault
+from wayfare.evals.failure import describe_failure, describe_fault, is_spent
+from wayfare.evals.limit import limited
 from wayfare.evals.loop import LoopRunner
 from wayfare.evals.observer import Observer
 from wayfare.evals.recorder import Recorder, Tape
@@ -62,6 +63,8 @@ class _Ended:
     tape: Tape
     firings: Sequence[Firing] = ()
     error: ErrorRecord | None = None
+    is_spent: bool = False
+    """Whether what failed has been tried as often as it may be."""
 
     @property
     def outcome(self) -> Outcome:
@@ -202,7 +205,7 @@ class BatchEvalRunner:
                     error=ended.error,
                 )
             )
-            if ended.error is None or ended.error.is_final:
+            if ended.error is None or ended.error.is_final or ended.is_spent:
                 break
             repeated = len(attempts) - first
             if repeated >= self._rules.retries:
@@ -216,14 +219,16 @@ class BatchEvalRunner:
         episode = self._plan.context(planned, self._rules.seed)
         tape = self._recorder.start(worker.index, planned, episode)
         try:
-            await worker.replace_dead_copies()
-            await worker.open_episode(episode)
-            result = await self._loop.run(episode, tape.wrap(worker), self._budget(planned))
-            firings = await worker.close_episode()
+            async with limited(worker.episode_seconds):
+                await worker.replace_dead_copies()
+                await worker.open_episode(episode)
+                result = await self._loop.run(episode, tape.wrap(worker), self._budget(planned))
+                firings = await worker.close_episode()
         except (NodeFailure, NodeSetError) as failure:
             return _Ended(None, tape, error=self._secrets.mask_error(describe_failure(failure)))
         except InfrastructureError as fault:
-            return _Ended(None, tape, error=self._secrets.mask_error(describe_fault(fault)))
+            error = self._secrets.mask_error(describe_fault(fault))
+            return _Ended(None, tape, error=error, is_spent=is_spent(fault))
         return _Ended(result, tape, [Firing(*firing) for firing in firings])
 
     def _budget(self, planned: PlannedEpisode) -> int | None:

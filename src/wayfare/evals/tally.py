@@ -42,6 +42,7 @@ class Tally:
     def __init__(self) -> None:
         self._outcomes: Counter[Outcome] = Counter()
         self._attempts = 0
+        self._retried = 0
         self._keys: list[EpisodeKey] = []
         self._digests: list[bytes] = []
         self._groups: dict[int, str] = {}
@@ -66,6 +67,7 @@ class Tally:
         self._digests.append(bytes.fromhex(record.digest))
         self._outcomes[record.outcome] += 1
         self._attempts += len(record.attempts)
+        self._retried += len(record.attempts) > 1
         if record.group:
             self._groups[row] = self._names.setdefault(record.group, record.group)
         if record.outcome == "error":
@@ -83,6 +85,7 @@ class Tally:
             truncated=self._outcomes["truncated"],
             error=self._outcomes["error"],
             attempts=self._attempts,
+            retried=self._retried,
         )
 
     def digest(self) -> bytes:

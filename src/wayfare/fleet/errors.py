@@ -123,6 +123,17 @@ class MemoryExceededError(CopyFailedError):
     """A copy grew far beyond its memory limit."""
 
 
+class EpisodeOverdueError(InfrastructureError):
+    """An attempt did not come to its end within the budget of an episode."""
+
+
+class StrayCancellationError(InfrastructureError):
+    """Something that an attempt waited for was cancelled, and nobody had asked the attempt to end.
+
+    What waits for calls and copies is cancelled only when the run is told to end at once.
+    """
+
+
 _FAILURES: dict[Cause, type[CopyFailedError]] = {
     "": CopyFailedError,
     "budget": BudgetExceededError,

@@ -80,9 +80,9 @@ class InProcessLauncher:
             return await self._elsewhere.start(spec)
         return InProcessCopy(spec)
 
-    def keep_logs(self, folder: Path) -> None:
+    def keep_logs(self, folder: Path, mask: Callable[[str], str]) -> None:
         """Keep what copies in processes of their own have printed so far."""
-        self._elsewhere.keep_logs(folder)
+        self._elsewhere.keep_logs(folder, mask)
 
 
 class InProcessCopy:

@@ -174,6 +174,6 @@ class Launcher(Protocol):
         """Return a started copy, alive but not ready. Raises FleetSetupError."""
         ...
 
-    def keep_logs(self, folder: Path) -> None:
-        """Keep what copies have printed so far in a folder."""
+    def keep_logs(self, folder: Path, mask: Callable[[str], str]) -> None:
+        """Keep what copies have printed so far in a folder, after `mask`."""
         ...

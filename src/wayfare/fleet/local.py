@@ -9,7 +9,7 @@ import asyncio
 import itertools
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,8 @@ from wayfare.fleet.keeper_client import Keeper
 from wayfare.fleet.launcher import CopySpec
 from wayfare.fleet.local_copy import LocalCopy, Log
 from wayfare.fleet.runtime_folder import make_runtime_folder
+
+KEPT_LOG_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,12 +128,13 @@ class LocalLauncher:
                 self._keeper = await Keeper(self._runtime_dir).__aenter__()
         return self._keeper
 
-    def keep_logs(self, folder: Path) -> None:
-        """Keep what copies have printed so far in a folder; what printed nothing is left out."""
+    def keep_logs(self, folder: Path, mask: Callable[[str], str]) -> None:
+        """Keep the last that each copy has printed so far in a folder; see `Launcher.keep_logs`."""
         for log in sorted(self._log_folder.glob("*.log")):
-            if log.stat().st_size and log.parent != folder:
+            text = Log(log).read_end(KEPT_LOG_BYTES)
+            if text:
                 folder.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(log, folder / log.name)
+                (folder / log.name).write_text(mask(text), encoding="utf-8")
 
     async def find_interpreter(self, python: str | None) -> Interpreter:
         """Return the interpreter behind `Deployment.python`; each wish is looked up once."""

@@ -44,14 +44,19 @@ class Log:
     path: Path
     start: int = field(default=0)
 
-    def read_tail(self) -> str:
+    def read_end(self, size: int) -> str:
+        """Return the last so many bytes of it as text."""
         try:
             with self.path.open("rb") as file:
                 end = file.seek(0, os.SEEK_END)
-                file.seek(max(self.start, end - TAIL_BYTES))
-                text = file.read().decode(errors="replace")
+                file.seek(max(self.start, end - size))
+                return file.read().decode(errors="replace")
         except OSError:
             return ""
+
+    def read_tail(self) -> str:
+        """Return its last lines, without the one that says that it listens."""
+        text = self.read_end(TAIL_BYTES)
         lines = [line for line in text.splitlines() if not _is_greeting(line)]
         return "\n".join(lines[-TAIL_LINES:])
 

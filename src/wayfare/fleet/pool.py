@@ -81,6 +81,13 @@ class WorkerHandle:
         return {name: self._fleet.copies[tag].copy.url for name, tag in self._call_tags.items()}
 
     @property
+    def episode_seconds(self) -> float:
+        """Return how long an attempt may take, as the nodeset that brings the episodes says."""
+        members = [m for name, m in self._fleet.members.items() if name == self._environment]
+        budgets = [m.declaration.deployment.budget_seconds("episode") for m in members]
+        return min(budgets, default=math.inf)
+
+    @property
     def controller_overrides(self) -> dict[str, str]:
         """Return where the controllers of this worker's own copies listen, by nodeset."""
         tags = self._controller_tags

@@ -18,13 +18,17 @@ RunStatus = Literal["done", "incomplete", "failed", "uncertified"]
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
 class EpisodeCounts:
-    """How many episodes a run has and how they ended; `attempts` counts all tries at them."""
+    """How many episodes a run has and how they ended.
+
+    `attempts` counts all tries at them, `retried` the finished ones that took more than one.
+    """
 
     total: int
     completed: int = 0
     truncated: int = 0
     error: int = 0
     attempts: int = 0
+    retried: int = 0
 
     @property
     def finished(self) -> int:
@@ -112,7 +116,10 @@ class Invariance:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
 class CopyReport:
-    """One copy's counters at the end of a run; `workers` are those whose calls it served."""
+    """One copy's counters at the end of a run; `workers` are those whose calls it served.
+
+    `restarts` counts deaths, `recycled` how often it had served for long enough.
+    """
 
     tag: str
     pid: int
@@ -120,6 +127,7 @@ class CopyReport:
     calls: int = 0
     preflights: int = 0
     restarts: int = 0
+    recycled: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)

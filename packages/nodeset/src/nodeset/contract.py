@@ -17,7 +17,12 @@ from nodeset.ports import PortDef
 
 PARALLELISM_MODES = ("replicated", "shared")
 FIELD_KINDS = ("select", "number", "slider", "text")
-DEFAULT_BUDGETS: Mapping[str, float] = {"initialize": 600.0, "first_call": 120.0, "call": 30.0}
+DEFAULT_BUDGETS: Mapping[str, float] = {
+    "initialize": 600.0,
+    "first_call": 120.0,
+    "call": 30.0,
+    "episode": 14400.0,
+}
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,8 @@ class Deployment:
     `python`: a path, a version such as `"3.8"`, or `"conda:NAME"`; none: Wayfare's own or the
     file's inline script metadata. `gpus` may be a fraction. `threads` counts BLAS/OpenMP threads
     (none: 1 for replicated, all cores for shared). `memory_limit` is in bytes. `budgets` are in
-    seconds, over the defaults `initialize` 600, `first_call` 120, `call` 30.
+    seconds, over the defaults `initialize` 600, `first_call` 120, `call` 30, `episode` 14400; the
+    last holds for an attempt at an episode that the nodeset brings.
     """
 
     python: Optional[str] = None
