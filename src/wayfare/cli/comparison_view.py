@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from wayfare.cli.render import NOTHING, format_number
+from wayfare.cli.metric_view import NOTHING, format_number
 from wayfare.evals.comparison import ComparedRun, Comparison
 from wayfare.evals.comparison_divergence import Divergence
 from wayfare.evals.comparison_header import Difference

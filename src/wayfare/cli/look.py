@@ -14,20 +14,26 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.text import Text
 
 from wayfare.cli import option
-from wayfare.cli.exit_status import ExitStatus
+from wayfare.cli.exit_status import ExitStatus, status_of
+from wayfare.cli.metric_view import render_breakdown
 from wayfare.cli.nodeset_view import nodeset_document, render_nodeset, render_nodesets
 from wayfare.cli.output import print_json, print_table
 from wayfare.cli.render import render_episodes, render_errors, render_runs, render_summary
 from wayfare.cli.settings import Settings
+from wayfare.evals.breakdown import Breakdown, break_down
 from wayfare.evals.report import list_episodes, show_document, summarise_run
 from wayfare.fleet.catalogue import NodeSetDescription, describe_nodesets
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.registry import NodeSetEntry, WorkspaceComponentRegistry
+from wayfare.store.labels import read_labels
 from wayfare.store.listing import list_runs
+from wayfare.store.records import EpisodeRecord
 from wayfare.store.resumption import read_resumptions
 from wayfare.store.run import RunReader
+from wayfare.store.summary import RunSummary
 
 
 def nodesets(workspace: option.Workspace = None, as_json: option.Json = False) -> None:
@@ -98,20 +104,48 @@ def runs(out: option.Out = None, as_json: option.Json = False) -> None:
 
 def show(
     run: Annotated[str, typer.Argument(help="A run's id or folder.")],
+    *,
+    by: Annotated[
+        str | None,
+        typer.Option(help="Sum up apart by scene, group, split, repeat, outcome or an info key."),
+    ] = None,
     out: option.Out = None,
     as_json: option.Json = False,
 ) -> None:
-    """Show a run: its summary and its episodes."""
+    """Show a run: its summary and its episodes, whose coverage is certified anew."""
     reader = RunReader.open(run, out or Settings.read(os.environ).runs)
     summary, records = summarise_run(reader), reader.records()
-    resumptions = read_resumptions(reader.folder)
+    parts = _break_down(reader, records, by) if by is not None else None
     if as_json:
-        resumed = {"resumptions": [asdict(resumption) for resumption in resumptions]}
-        _print_json({**show_document(summary, records), **resumed})
-        return
-    rows = list_episodes(records)
-    last = render_summary(summary, resumptions, is_running=reader.is_running)
-    print_table(render_episodes(rows), *render_errors(rows), last)
+        _print_json(_show_document(reader, summary, records, parts=parts))
+    else:
+        resumptions = read_resumptions(reader.folder)
+        last = render_summary(summary, resumptions, is_running=reader.is_running)
+        rows = list_episodes(records)
+        shown = [render_episodes(rows)] if parts is None else [render_breakdown(parts), Text()]
+        print_table(*shown, *render_errors(rows), last)
+    if summary.status == "uncertified":
+        raise typer.Exit(status_of(summary))
+
+
+def _break_down(reader: RunReader, records: Sequence[EpisodeRecord], key: str) -> Breakdown:
+    labels = read_labels(reader.folder, len(reader.header.episodes))
+    return break_down(reader.header, records, key, labels=labels)
+
+
+def _show_document(
+    reader: RunReader,
+    summary: RunSummary,
+    records: Sequence[EpisodeRecord],
+    *,
+    parts: Breakdown | None,
+) -> dict[str, Any]:
+    resumptions = read_resumptions(reader.folder)
+    return {
+        **show_document(summary, records),
+        "resumptions": [asdict(resumption) for resumption in resumptions],
+        **({} if parts is None else {"by": asdict(parts)}),
+    }
 
 
 async def _describe(

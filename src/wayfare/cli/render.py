@@ -12,6 +12,15 @@ from rich.table import Table
 from rich.text import Text
 
 from wayfare.cli.live import describe_count, describe_failure, describe_seconds
+from wayfare.cli.metric_view import (
+    NOTHING,
+    add_columns,
+    describe_coverage,
+    describe_denominators,
+    format_number,
+    make_table,
+    render_metrics,
+)
 from wayfare.evals.report import EpisodeRow
 from wayfare.store.listing import RunEntry
 from wayfare.store.records import Metric
@@ -24,7 +33,6 @@ from wayfare.store.summary import (
     RunSummary,
 )
 
-NOTHING = "-"
 MAX_FAILED_VIDEOS = 5
 MAX_ERRORS = 20
 MAX_KEY_WIDTH = 32
@@ -38,23 +46,24 @@ def render_summary(
     summary: RunSummary, resumptions: Sequence[Resumption] = (), *, is_running: bool = False
 ) -> RenderableType:
     """Return the tables and lines that end `wayfare eval` and begin `wayfare show`."""
-    parts: list[RenderableType] = []
-    if summary.metrics:
-        parts += [_metric_table(summary), Text()]
-    parts.append(_nodeset_table(summary.nodesets))
+    parts: list[RenderableType] = [*render_metrics(summary), _nodeset_table(summary.nodesets)]
     workers = describe_count(summary.worker_count, "worker")
     lines = {
         "status": f"{summary.status}, {describe_seconds(summary.elapsed_s)}, {workers}",
-        "episodes": describe_outcomes(summary.episodes),
+        "episodes": "\n".join(
+            [describe_outcomes(summary.episodes), *describe_denominators(summary)]
+        ),
         "invariance": describe_invariance(summary.invariance),
         "digest": summary.digest,
         "run": summary.out,
     }
+    if summary.coverage is not None:
+        lines["coverage"] = describe_coverage(summary.coverage, summary.episodes)
     if summary.recording.mode != "none":
         lines["recorded"] = describe_recording(summary.recording)
     if resumptions:
         lines["resumed"] = describe_resumptions(resumptions)
-    if summary.status != "done" and not is_running:
+    if summary.status in ("incomplete", "failed") and not is_running:
         lines[_GO_ON] = resume_command(summary.out)
     parts += _lines(lines)
     return Group(*parts)
@@ -66,7 +75,7 @@ def render_runs(entries: Iterable[RunEntry]) -> RenderableType:
     table = Table(box=None, pad_edge=False, header_style="bold")
     longest = max((len(entry.run_id) for entry in entries), default=0)
     table.add_column("run", no_wrap=True, min_width=longest)
-    _add_columns(table, "status", "graph", right=("workers", "episodes", "errors"))
+    add_columns(table, "status", "graph", right=("workers", "episodes", "errors"))
     for entry in entries:
         if entry.header is None:
             table.add_row(Text(entry.run_id), entry.status, Text(entry.problem), "", "", "")
@@ -96,7 +105,7 @@ def render_episodes(rows: Iterable[EpisodeRow]) -> RenderableType:
     for part in shown:
         longest = max((len(key[part]) for _, key in keys), default=0)
         table.add_column(part, overflow="fold", min_width=min(longest, MAX_KEY_WIDTH))
-    _add_columns(table, "outcome", right=("attempts", "worker", "steps", "seconds", *names))
+    add_columns(table, "outcome", right=("attempts", "worker", "steps", "seconds", *names))
     for row, (_, key) in zip(rows, keys, strict=True):
         table.add_row(
             *(Text(key[part]) for part in shown),
@@ -187,32 +196,8 @@ def describe_recording(recording: RecordingReport) -> str:
     return "\n".join([f"{line}, {len(recording.failed)} failed:", *shown, *rest])
 
 
-def format_number(value: float | None) -> str:
-    """Return a number to three decimals, or to three digits where those would hide it."""
-    if value is None:
-        return NOTHING
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return f"{value:.3f}"
-    return f"{value:.3g}"
-
-
-def _metric_table(summary: RunSummary) -> Table:
-    table = _table("metric", right=("n", "mean", "95 % interval"), last="undefined")
-    for name, metric in summary.metrics.items():
-        interval = f"{format_number(metric.ci_low)} to {format_number(metric.ci_high)}"
-        undefined = ", ".join(f"{count} {reason}" for reason, count in metric.undefined.items())
-        table.add_row(
-            Text(name),
-            str(metric.n),
-            format_number(metric.mean),
-            interval if metric.ci_low is not None else NOTHING,
-            Text(undefined or NOTHING),
-        )
-    return table
-
-
 def _nodeset_table(nodesets: Mapping[str, NodesetReport]) -> Table:
-    table = _table(
+    table = make_table(
         "nodeset", "mode", right=("copies", "calls", "preflights", "restarts", "mean batch")
     )
     for name, report in nodesets.items():
@@ -237,21 +222,6 @@ def _metric_cell(value: Metric | Mapping[str, str] | None) -> Text:
     if isinstance(value, bool):
         return Text("yes" if value else "no")
     return Text(str(value) if isinstance(value, int) else format_number(value))
-
-
-def _table(*left: str, right: Iterable[str], last: str = "") -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    _add_columns(table, *left, right=right)
-    if last:
-        table.add_column(last, overflow="fold")
-    return table
-
-
-def _add_columns(table: Table, *left: str, right: Iterable[str]) -> None:
-    for name in left:
-        table.add_column(name, overflow="fold")
-    for name in right:
-        table.add_column(name, justify="right")
 
 
 def _lines(lines: Mapping[str, str]) -> Iterator[RenderableType]:

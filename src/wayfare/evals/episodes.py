@@ -5,7 +5,7 @@ Knows nothing of workers or of how an episode runs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +34,11 @@ class EpisodePlan:
     def episodes_hash(self) -> str:
         """The hash of the fixed list (hex), independent of its order."""
         return hash_episodes([planned.key for planned in self.planned])
+
+    @property
+    def infos(self) -> Iterator[Mapping[str, Any]]:
+        """What the environment tells of each episode, in the order of `planned`."""
+        return (self.listed[planned.index]["info"] for planned in self.planned)
 
     def step_budget(self, planned: PlannedEpisode) -> int | None:
         """Return the budget that the episode itself names."""
