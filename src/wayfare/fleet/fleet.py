@@ -49,7 +49,7 @@ class CopyCounters:
     calls: int
     preflights: int
     restarts: int
-    recycled: int
+    recycled: int = 0
 
 
 class Fleet:

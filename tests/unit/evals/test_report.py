@@ -101,6 +101,7 @@ def test_the_document_has_exactly_the_designs_fields():
         "truncated": 1,
         "error": 1,
         "attempts": 5,
+        "retried": 1,
     }
     assert set(document["metrics"]["spl"]) == {
         *("n", "mean", "ci_low", "ci_high", "undefined", "interval", "errors_as_failures"),
