@@ -71,7 +71,7 @@ def step_in_view(views: Views, state: State, action: Sequence[float]) -> State:
     `index` counts in what `Views.navigable` lists, 0 being the current place; of `heading` and
     `elevation` the signs count, 30 degrees each. (0, 0, 0) stops. Raises ActionError.
     """
-    index, heading, elevation = _read_triple(action)
+    index, heading, elevation = read_triple(action)
     _refuse_stopped(state)
     if (index, heading, elevation) == (0, 0.0, 0.0):
         return replace(state, stopped=True)
@@ -109,7 +109,8 @@ def _moved(state: State, viewpoint: str, view_index: int) -> State:
     return State(viewpoint, view_index, (*state.trajectory, viewpoint))
 
 
-def _read_triple(action: Sequence[float]) -> tuple[int, float, float]:
+def read_triple(action: Sequence[float]) -> tuple[int, float, float]:
+    """Return (index, heading, elevation) from three numbers; raises ActionError."""
     try:
         index, heading, elevation = (float(part) for part in action)
         if index != int(index):

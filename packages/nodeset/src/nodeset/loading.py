@@ -41,7 +41,7 @@ class LoadedNodeSet:
 
     @property
     def source_files(self) -> Dict[str, str]:
-        """The files of the nodeset's folder that are imported now: {relative path: SHA-256}."""
+        """The nodeset's own files, and its neighbours' that are imported now: {path: SHA-256}."""
         return _source_files(self.declaration.path)
 
 
@@ -199,8 +199,10 @@ def _refuse(place: str, message: str) -> NoReturn:
 
 
 def _source_files(file: Path) -> Dict[str, str]:
-    folder = file.parent.parent if file.name == "__init__.py" else file.parent
-    files = {file}
+    """Hash all of a nodeset's own files, for one may be imported late, and what it has imported."""
+    is_package = file.name == "__init__.py"
+    folder = file.parent.parent if is_package else file.parent
+    files = {file, *(file.parent.rglob("*.py") if is_package else ())}
     for name, module in list(sys.modules.items()):
         origin = getattr(module, "__file__", None)
         if origin and name.startswith(NAMESPACE + "."):

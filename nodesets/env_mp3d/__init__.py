@@ -1,0 +1,123 @@
+"""Room-to-Room on Matterport3DSimulator: the environment in which the published agents live.
+
+Knows nothing of workers: each copy holds one simulator and one episode.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Mapping
+
+from nodeset import (
+    Action,
+    BaseCanvasNode,
+    BaseController,
+    BaseNodeSet,
+    Deployment,
+    Episode,
+    Field,
+)
+from nodeset.context import EpisodeContext
+
+from ..env_r2r.scoring import GOAL_METRICS
+from ..env_r2r.world import World
+from .rollout import Rollout
+from .simulator import Camera
+from .tool import KINDS
+
+STEP_BUDGET = 30
+
+
+class MatterportController(BaseController):
+    """Pick an episode and begin it."""
+
+    fields = (
+        Field("split", "select", "Split"),
+        Field("episode_index", "number", "Episode", min=0, step=1),
+    )
+    actions = (Action("play", "Begin the episode"),)
+    nodeset: MatterportNodeSet
+
+    def __init__(self) -> None:
+        self.split = ""
+        self.episode_index = 0
+
+    def on_load(self) -> dict[str, Any]:
+        """Return the choice; reads no data, so it works where the data is missing."""
+        return {"split": self.split or self.nodeset.world.default_split()}
+
+    def on_field_change(self, name: str, value: Any) -> dict[str, Any]:
+        """Choose a split or an episode; nothing begins before `play`."""
+        if name == "split":
+            self.split, self.episode_index = str(value), 0
+        elif name == "episode_index":
+            self.episode_index = int(value)
+        else:
+            raise ValueError(f"field {name!r} is unknown; fields are split and episode_index")
+        return {name: value}
+
+    def on_action(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        """`play` begins the chosen episode."""
+        if name != "play":
+            raise ValueError(f"action {name!r} is unknown; the action is play")
+        world, rollout = self.nodeset.world, self.nodeset.rollout
+        rollout.begin(world.task(self.split or world.default_split(), self.episode_index))
+        return {
+            "episode_id": rollout.task.episode_id,
+            "scan": rollout.task.scan,
+            "instruction": rollout.task.instruction,
+        }
+
+    def get_options(self, field: str) -> list[str]:
+        """Return the splits."""
+        return self.nodeset.world.splits() if field == "split" else []
+
+
+class MatterportNodeSet(BaseNodeSet):
+    """Room-to-Room (Anderson et al., CVPR 2018) as its own simulator plays it.
+
+    `data_dir` names the folder that holds `r2r/R2R_<split>.json` and `connectivity/`; without it
+    the variable WAYFARE_DATA does. `dataset` names the folder of the licensed scans
+    (`<scan>/matterport_skybox_images/`): with it there are pictures, with `depth` depth too.
+    The interpreter is a conda environment `mattersim`, or a folder of that name in WAYFARE_PYTHONS.
+    """
+
+    name = "env_mp3d"
+    description = "Room-to-Room on Matterport3DSimulator, one simulator per copy."
+    parallelism = "replicated"
+    deployment = Deployment(python="conda:mattersim")
+    controller = MatterportController
+    default_config = {"data_dir": "", "dataset": "", "width": 640, "height": 480, "depth": False}
+
+    def __init__(self) -> None:
+        config = self.config
+        self.world = World(config["data_dir"])
+        has_depth = bool(config["depth"] and config["dataset"])
+        camera = Camera(config["dataset"], config["width"], config["height"], has_depth)
+        self.rollout = Rollout(self.world, camera)
+
+    def get_tools(self) -> list[BaseCanvasNode]:
+        return [kind(self.rollout) for kind in KINDS]
+
+    def initialize(self) -> None:
+        """Make the simulator."""
+        self.rollout.open()
+
+    def shutdown(self) -> None:
+        """Close the simulator."""
+        self.rollout.close()
+
+    def begin_episode(self, episode: EpisodeContext) -> None:
+        """Stand at the episode's start."""
+        self.rollout.begin(self.world.task(episode.split, episode.index))
+
+    def get_eval_metadata(self) -> dict[str, Any]:
+        return {
+            "splits": self.world.splits(),
+            "default_split": self.world.default_split(),
+            "metrics": list(GOAL_METRICS),
+            "step_budget": STEP_BUDGET,
+            "pose_frame": "mp3d",
+        }
+
+    def get_episodes(self, split: str) -> list[Episode]:
+        return [task.as_episode() for task in self.world.dataset.tasks(split)]

@@ -1,0 +1,105 @@
+"""One copy's episode: its task, where the agent has been, and whether it stopped.
+
+Knows nothing of ports; moves through the simulator alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Sequence
+
+from ..env_r2r.dataset import Task
+from ..env_r2r.navigation import NavigationGraph
+from ..env_r2r.state import STOP, ActionError, read_triple
+from ..env_r2r.view import initial_view
+from ..env_r2r.world import World
+from .simulator import Camera, Matterport
+
+
+class Rollout:
+    def __init__(self, world: World, camera: Camera) -> None:
+        self.world = world
+        self.camera = camera
+        self.trajectory: list[str] = []
+        self.has_stopped = False
+        self._task: Task | None = None
+        self._simulator: Matterport | None = None
+
+    def open(self) -> None:
+        """Make the simulator; the process keeps its navigation graph to the end."""
+        graphs = Path(self.world.dataset.data_folder) / "connectivity"
+        self._simulator = Matterport(graphs, self.camera)
+
+    def close(self) -> None:
+        if self._simulator is not None:
+            self._simulator.close()
+            self._simulator = None
+
+    @property
+    def simulator(self) -> Matterport:
+        if self._simulator is None:
+            raise RuntimeError("the simulator is not open; initialize() makes it")
+        return self._simulator
+
+    @property
+    def task(self) -> Task:
+        if self._task is None:
+            raise RuntimeError("no episode has begun; 'play' begins one")
+        return self._task
+
+    @property
+    def graph(self) -> NavigationGraph:
+        return self.world.views(self.task.scan).graph
+
+    def begin(self, task: Task) -> None:
+        self._task = task
+        self.restart()
+
+    def restart(self) -> None:
+        """Stand at the start of the episode's path."""
+        task = self.task
+        # Checked here, since the simulator's own errors name neither scan nor rule.
+        self.graph.index(task.path[0])
+        self.simulator.place(task.scan, task.path[0], initial_view(task.heading))
+        self.trajectory = [task.path[0]]
+        self.has_stopped = False
+
+    def step(self, action: Sequence[float]) -> None:
+        """Take (index, heading, elevation) as the simulator does; (0, 0, 0) stops."""
+        index, turn, look = read_triple(action)
+        self.refuse_stopped()
+        if (index, turn, look) == (0, 0.0, 0.0):
+            self.has_stopped = True
+            return
+        try:
+            self.simulator.act(index, turn, look)
+        except IndexError as error:
+            raise ActionError(f"action {list(action)!r}: {error}") from None
+        self.note_place()
+
+    def step_waypoint(self, action: int) -> None:
+        """Go to candidate `action`, looking its way, or stop with -1."""
+        self.refuse_stopped()
+        if action == STOP:
+            self.has_stopped = True
+            return
+        candidates = self.simulator.candidates()
+        if not 0 <= action < len(candidates):
+            raise ActionError(
+                f"action {action!r} goes to candidate {action}, but {len(candidates)} candidates "
+                f"are around {self.simulator.viewpoint!r} (-1: stop)"
+            )
+        chosen, simulator = candidates[action], self.simulator
+        simulator.place(simulator.scan, simulator.viewpoint, chosen.view)
+        names = [sight.viewpoint for sight in simulator.navigable()]
+        simulator.act(names.index(chosen.sight.viewpoint), 0.0, 0.0)
+        self.note_place()
+
+    def note_place(self) -> None:
+        """Add the place to the trajectory if it is another one: turning adds none."""
+        if self.simulator.viewpoint != self.trajectory[-1]:
+            self.trajectory.append(self.simulator.viewpoint)
+
+    def refuse_stopped(self) -> None:
+        if self.has_stopped:
+            raise ActionError("the agent has stopped; wire 'done' to the loop's 'stop'")

@@ -1,0 +1,177 @@
+"""One Matterport3DSimulator on one thread: begin, look, turn, go; its batch is always one.
+
+Knows the simulator's traps: its navigation graph is one per process, and its lists have the length
+of its batch. Nothing of ports.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Iterator
+
+import numpy as np
+
+from nodeset import UnavailableError
+
+from ..env_r2r.view import (
+    IMAGE_HEIGHT,
+    IMAGE_WIDTH,
+    VFOV_RAD,
+    VIEWS,
+    Candidate,
+    Sight,
+    elevation_rad,
+    heading_rad,
+)
+
+HOW_TO_GET = (
+    "build it from the repository peteanderson80/Matterport3DSimulator against that interpreter "
+    "and put the module beside its packages"
+)
+
+
+@dataclass(frozen=True)
+class Camera:
+    """The picture's size in pixels, and where the licensed skybox images lie ("": no pictures)."""
+
+    dataset: str = ""
+    width: int = IMAGE_WIDTH
+    height: int = IMAGE_HEIGHT
+    has_depth: bool = False
+
+    @property
+    def renders(self) -> bool:
+        return bool(self.dataset)
+
+
+class Matterport:
+    """A simulator with discretised viewing angles; positions are single precision, as its own."""
+
+    def __init__(self, graphs: Path, camera: Camera) -> None:
+        self.camera = camera
+        self._simulator = make_simulator(graphs, camera)
+
+    def close(self) -> None:
+        self._simulator.close()
+
+    def place(self, scan: str, viewpoint: str, view: int) -> None:
+        """Stand at an included viewpoint and look in one of the 36 directions."""
+        self._simulator.newEpisode([scan], [viewpoint], [heading_rad(view)], [elevation_rad(view)])
+
+    def act(self, index: int, turn: float, look: float) -> None:
+        """Go to the navigable place `index` (0: stay), then turn; only signs count.
+
+        Raises IndexError where there are fewer places.
+        """
+        count = len(self.state.navigableLocations)
+        if not 0 <= index < count:
+            raise IndexError(
+                f"place {index} is not navigable from view {self.view} of {self.viewpoint!r}, "
+                f"which has places 0 (stay) to {count - 1}"
+            )
+        self._simulator.makeAction([index], [turn], [look])
+
+    @property
+    def state(self) -> Any:
+        """The simulator's own state of its only environment."""
+        return self._simulator.getState()[0]
+
+    @property
+    def scan(self) -> str:
+        return str(self.state.scanId)
+
+    @property
+    def viewpoint(self) -> str:
+        return str(self.state.location.viewpointId)
+
+    @property
+    def view(self) -> int:
+        return int(self.state.viewIndex)
+
+    @property
+    def position(self) -> tuple[float, float, float]:
+        location = self.state.location
+        return float(location.x), float(location.y), float(location.z)
+
+    def navigable(self) -> list[Sight]:
+        """Return the place itself, then the neighbours in view, the most central first."""
+        return [
+            Sight(
+                str(place.viewpointId),
+                float(place.rel_heading),
+                float(place.rel_elevation),
+                float(place.rel_distance),
+            )
+            for place in self.state.navigableLocations
+        ]
+
+    def look_around(self) -> Iterator[int]:
+        """Look in each of the 36 directions in turn, and in the first one again at the end."""
+        scan, viewpoint, view = self.scan, self.viewpoint, self.view
+        for direction in range(VIEWS):
+            self.place(scan, viewpoint, direction)
+            yield direction
+        self.place(scan, viewpoint, view)
+
+    def candidates(self) -> list[Candidate]:
+        """Return every neighbour that is seen, each as seen from its most central view.
+
+        They stand in the order of the connectivity file; of two equally good views the first.
+        """
+        best: dict[str, Candidate] = {}
+        order: dict[str, int] = {}
+        for view in self.look_around():
+            for place in self.state.navigableLocations[1:]:
+                order[str(place.viewpointId)] = int(place.ix)
+            for sight in self.navigable()[1:]:
+                known = best.get(sight.viewpoint)
+                if known is None or sight.offset_rad < known.sight.offset_rad:
+                    best[sight.viewpoint] = Candidate(view, sight)
+        return [best[name] for name in sorted(best, key=order.__getitem__)]
+
+    def picture(self) -> np.ndarray:
+        """Return what is seen, (H, W, 3) uint8 RGB; the simulator's own is BGR."""
+        return np.array(self.state.rgb, copy=False)[:, :, ::-1].copy()
+
+    def depth_m(self) -> np.ndarray:
+        """Return depth in metres, (H, W) float32; the simulator counts quarter millimetres."""
+        counted = np.array(self.state.depth, copy=False)[:, :, 0]
+        return counted.astype(np.float32) / np.float32(4000.0)
+
+
+def make_simulator(graphs: Path, camera: Camera) -> Any:
+    """Return an initialised simulator. Raises UnavailableError where there is none."""
+    try:
+        import MatterSim  # noqa: PLC0415  only this copy's interpreter has it
+    except ImportError as error:
+        raise UnavailableError(
+            f"env_mp3d needs the package 'MatterSim' (Matterport3DSimulator), which its "
+            f"interpreter lacks ({error}); {HOW_TO_GET}"
+        ) from error
+    simulator = MatterSim.Simulator()
+    simulator.setNavGraphPath(str(graphs))
+    simulator.setRenderingEnabled(camera.renders)
+    if camera.renders:
+        simulator.setDatasetPath(camera.dataset)
+        simulator.setDepthEnabled(camera.has_depth)
+    simulator.setPreloadingEnabled(False)
+    simulator.setDiscretizedViewingAngles(True)
+    simulator.setCameraResolution(camera.width, camera.height)
+    simulator.setCameraVFOV(VFOV_RAD)
+    simulator.setBatchSize(1)
+    simulator.initialize()
+    return simulator
+
+
+def pose_of(position: tuple[float, float, float], view: int) -> np.ndarray:
+    """Return position and orientation (7,) in the frame `mp3d`: z up, heading from +y to the right.
+
+    The quaternion (x y z w) turns by the elevation about x, then by the heading about z.
+    """
+    half_turn, half_lift = -heading_rad(view) / 2.0, elevation_rad(view) / 2.0
+    sin_z, cos_z = math.sin(half_turn), math.cos(half_turn)
+    sin_x, cos_x = math.sin(half_lift), math.cos(half_lift)
+    quaternion = (cos_z * sin_x, sin_z * sin_x, sin_z * cos_x, cos_z * cos_x)
+    return np.array([*position, *quaternion], np.float64)
