@@ -186,9 +186,21 @@ def describe_failure(error: ErrorRecord) -> str:
     turns = f" (turn {', '.join(map(str, error.turns))})" if error.turns else ""
     first, *rest = error.message.strip().splitlines() or [""]
     if rest and first.endswith(LAST_LINES):
-        last = next(line for line in reversed(rest) if line.strip())
-        first = f"{first.removesuffix(LAST_LINES)}Its last line: {last.strip()}"
+        first = f"{first.removesuffix(LAST_LINES)}{_choose_words(rest)}"
     return f"{error.type}{place}{turns}: {_printable(first)}"
+
+
+def _choose_words(lines: Sequence[str]) -> str:
+    """Return the line that tells most: Python's word for a crash, else the last one.
+
+    After its word for a crash Python prints who called whom, the innermost first.
+    """
+    said = [line.strip() for line in lines if line.strip()]
+    crash = next((n for n, line in enumerate(said) if line.startswith("Fatal Python error")), None)
+    if crash is None:
+        return f"Its last line: {said[-1]}"
+    called = next((line for line in said[crash:] if line.startswith("File ")), "")
+    return f"{said[crash]} {called}".strip()
 
 
 def _printable(text: str) -> str:

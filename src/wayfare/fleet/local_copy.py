@@ -55,15 +55,16 @@ class Log:
             return ""
 
     def read_tail(self) -> str:
-        """Return its last lines, without the one that says that it listens."""
+        """Return its last lines, without those that say nothing of what befell it."""
         text = self.read_end(TAIL_BYTES)
-        lines = [line for line in text.splitlines() if not _is_greeting(line)]
+        lines = [line for line in text.splitlines() if not _is_noise(line)]
         return "\n".join(lines[-TAIL_LINES:])
 
 
-def _is_greeting(line: str) -> bool:
-    """Return whether a line says no more than that the copy has begun to listen."""
-    return line.startswith(HOST_PREFIX) and " listens at unix:" in line
+def _is_noise(line: str) -> bool:
+    """Return whether a line says no more than that the copy listens, or what it has imported."""
+    is_greeting = line.startswith(HOST_PREFIX) and " listens at unix:" in line
+    return is_greeting or line.startswith("Extension modules: ")
 
 
 class LocalCopy:

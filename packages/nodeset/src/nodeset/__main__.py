@@ -6,6 +6,7 @@ Knows nothing of runs; whoever starts it reads its exit status and its stderr.
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import json
 import os
 import sys
@@ -27,6 +28,7 @@ LINGER_SECONDS = 5.0
 def main(arguments: Optional[List[str]] = None) -> int:
     """Host one nodeset until it is told to end; return the exit status."""
     options = _read_options(arguments)
+    faulthandler.enable()  # a crash in native code says which Python code had called it
     try:
         token = _read_token(options)
         config = _read_config(options.config)
