@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from uv import find_uv_bin
+
 from wayfare.fleet.errors import InterpreterError
 from wayfare.fleet.probe import probe, run_program
 
@@ -47,6 +49,8 @@ class InterpreterSearch:
     """Folders between path separators: interpreters, `bin` folders, installations, environments."""
     path: str = ""
     home: Path = Path("/nonexistent")
+    uv: Path | None = None
+    """The program that makes environments and finds interpreters of its own."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> InterpreterSearch:
@@ -55,7 +59,17 @@ class InterpreterSearch:
             pythons=environment.get("WAYFARE_PYTHONS", ""),
             path=environment.get("PATH", ""),
             home=Path(environment.get("HOME", "/nonexistent")),
+            uv=find_uv(environment.get("PATH", "")),
         )
+
+
+def find_uv(path: str) -> Path | None:
+    """Return the uv that came with Wayfare, else the one on PATH."""
+    try:
+        return Path(find_uv_bin())
+    except FileNotFoundError:
+        found = shutil.which("uv", path=path) if path else None
+        return Path(found) if found else None
 
 
 async def find_interpreter(python: str | None, search: InterpreterSearch) -> Interpreter:
@@ -136,24 +150,24 @@ async def _has_version(path: Path, version: str) -> bool:
 
 
 async def _ask_uv(version: str, search: InterpreterSearch) -> Path | None:
-    uv = shutil.which("uv", path=search.path) if search.path else None
-    if uv is None:
+    if search.uv is None:
         return None
-    answer = await run_program([uv, "python", "find", "--no-project", version])
+    command = [str(search.uv), "python", "find", "--no-project", "--managed-python", "--quiet"]
+    answer = await run_program([*command, "--no-python-downloads", version])
     found = answer.text.strip()
     return Path(found) if answer.status == 0 and found else None
 
 
 def _find_conda(name: str, search: InterpreterSearch) -> Path:
-    for folder in _list_conda_folders(search):
+    for folder in list_conda_folders(search):
         path = folder / name / "bin" / "python"
         if os.access(path, os.X_OK):
             return path
-    looked = ", ".join(map(str, _list_conda_folders(search)))
+    looked = ", ".join(map(str, list_conda_folders(search)))
     raise InterpreterError(f"no conda environment {name!r} found; looked in: {looked}.")
 
 
-def _list_conda_folders(search: InterpreterSearch) -> list[Path]:
+def list_conda_folders(search: InterpreterSearch) -> list[Path]:
     folders = [
         search.home / base / "envs"
         for base in (".conda", "miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba")
