@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from wayfare.cli.doctor_finding import Finding
+from wayfare.cli.doctor_finding import Finding, State
 from wayfare.cli.settings import DATA_VARIABLE, Settings
 from wayfare.evals.errors import SetupError
 from wayfare.evals.video import EXTRA, check_installed
@@ -100,6 +100,6 @@ async def _describe(entry: NodeSetEntry, launcher: LocalLauncher) -> Finding:
     if description.manifest is not None:
         detail = f"{entry.declaration.parallelism}, Python {description.manifest['python']}"
         return Finding("nodeset", entry.name, "ok", detail)
-    state = "warning" if entry.is_shipped else "missing"
+    state: State = "warning" if entry.is_shipped else "missing"
     remedy = f"wayfare describe {entry.name}"
     return Finding("nodeset", entry.name, state, description.unavailable, remedy)
