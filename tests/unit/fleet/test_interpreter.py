@@ -71,6 +71,13 @@ async def test_a_conda_environment_is_found_by_name(tmp_path):
     assert found.path == wanted
 
 
+async def test_a_named_environment_is_first_looked_for_where_the_user_says(tmp_path):
+    write_python(tmp_path / "miniconda3" / "envs" / "sim" / "bin" / "python", "3.8.18")
+    wanted = write_python(tmp_path / "mine" / "sim" / "bin" / "python", "3.8.18")
+    search = InterpreterSearch(pythons=str(tmp_path / "mine"), home=tmp_path)
+    assert (await find_interpreter("conda:sim", search)).path == wanted
+
+
 async def test_a_path_that_is_no_program_is_refused(tmp_path):
     with pytest.raises(InterpreterError, match="no executable file"):
         await find_interpreter(str(tmp_path / "nothing"), InterpreterSearch())

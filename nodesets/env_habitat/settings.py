@@ -1,0 +1,83 @@
+"""Turn a calibre into Habitat-Sim's own configuration, and choose the device that renders.
+
+Knows nothing of episodes or of a running simulator.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from .calibre import (
+    ACTION_NAMES,
+    FORWARD,
+    LEFT,
+    LOOK_DOWN,
+    LOOK_UP,
+    RIGHT,
+    STOP,
+    Calibre,
+    Camera,
+)
+
+CPU = -1
+COLOUR, DEPTH = "rgb", "depth"
+"""The names of the two cameras."""
+
+
+def make_configuration(habitat: Any, calibre: Calibre, scene: str, *, gpu: int) -> Any:
+    """Return the configuration of a simulator with one body in `scene`; `habitat` is the module."""
+    backend = habitat.SimulatorConfiguration()
+    backend.scene_id = scene
+    backend.gpu_device_id = gpu
+    backend.allow_sliding = calibre.allows_sliding
+    backend.enable_physics = False
+    backend.random_seed = 0
+    agent = habitat.AgentConfiguration()
+    agent.height = calibre.agent_height_m
+    agent.radius = calibre.agent_radius_m
+    agent.sensor_specifications = [
+        _camera(habitat, COLOUR, calibre.rgb),
+        _camera(habitat, DEPTH, calibre.depth),
+    ]
+    agent.action_space = _action_space(habitat, calibre)
+    return habitat.Configuration(backend, [agent])
+
+
+def choose_gpu(configured: Any) -> int:
+    """Return the device that renders: the configured one; `auto`: the copy's GPU, else the CPU.
+
+    A copy's GPU is the first of CUDA_VISIBLE_DEVICES, which a launcher sets per copy.
+    """
+    if configured != "auto":
+        if isinstance(configured, bool) or not isinstance(configured, int) or configured < CPU:
+            raise ValueError(f"gpu is {configured!r}; it must be 'auto', -1 (the CPU) or a number")
+        return configured
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        return 0 if Path("/dev/nvidia0").exists() else CPU
+    first = visible.split(",")[0].strip()
+    return int(first) if first.isdigit() else CPU
+
+
+def _camera(habitat: Any, name: str, camera: Camera) -> Any:
+    specification = habitat.CameraSensorSpec()
+    specification.uuid = name
+    types = habitat.SensorType
+    specification.sensor_type = types.COLOR if name == COLOUR else types.DEPTH
+    specification.resolution = [camera.height, camera.width]
+    specification.position = [0.0, camera.height_m, 0.0]
+    specification.hfov = camera.hfov_deg
+    return specification
+
+
+def _action_space(habitat: Any, calibre: Calibre) -> dict[str, Any]:
+    amounts = {FORWARD: calibre.forward_m}
+    amounts.update(dict.fromkeys((LEFT, RIGHT), calibre.turn_deg))
+    amounts.update(dict.fromkeys((LOOK_UP, LOOK_DOWN), calibre.tilt_deg))
+    names = {action: ACTION_NAMES[action] for action in calibre.actions() if action != STOP}
+    return {
+        name: habitat.ActionSpec(name, habitat.ActuationSpec(amount=amounts[action]))
+        for action, name in names.items()
+    }

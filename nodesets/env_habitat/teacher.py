@@ -1,0 +1,94 @@
+"""Teachers: agents that calibrate the metrics, because what they score is known.
+
+Knows nothing of graphs. They act on the copy's episode and know its ground truth.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Mapping
+
+from nodeset import Context, PortDef
+
+from .calibre import FORWARD, LEFT, RIGHT, STOP
+from .tool import HabitatTool
+
+_ACTION = PortDef("action", "INT", "for step_discrete")
+VLNCE_SHARES = {STOP: 0.02, FORWARD: 0.68, LEFT: 0.15, RIGHT: 0.15}
+"""How often each action is taken in VLN-CE's training set, as its random agent has them."""
+
+
+class Teacher(HabitatTool):
+    """A tool that decides on the next action."""
+
+    category = "teacher"
+    output_ports = [_ACTION]
+
+    def forward(self, inputs: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        return {"action": self.decide(ctx)}
+
+    def decide(self, ctx: Context) -> int:
+        """Return the next action."""
+        raise NotImplementedError(f"{type(self).__name__} must define decide(ctx)")
+
+
+class Follower(Teacher):
+    """Take the shortest way to the goal and stop within `goal_radius_m` of it.
+
+    Habitat-Sim's greedy follower decides, and its own radius, three quarters of a step, is the
+    default: one much smaller than half a step can't be met. Without a way it stops at once.
+    """
+
+    node_type = "env_habitat__teacher_follower"
+    display_name = "Shortest-path follower"
+    default_config: Mapping[str, Any] = {"goal_radius_m": 0.1875}
+
+    def decide(self, ctx: Context) -> int:
+        radius_m = ctx.config["goal_radius_m"]
+        return self.rollout.guide(float(radius_m)).next_action()
+
+
+class Replay(Teacher):
+    """Take the ground truth's actions one after the other; stop where there are none left."""
+
+    node_type = "env_habitat__teacher_replay"
+    display_name = "Ground-truth replay"
+
+    def decide(self, ctx: Context) -> int:
+        truth = self.rollout.task.ground_truth
+        if truth is None:
+            raise ValueError(
+                f"episode {self.rollout.task.episode_id!r} has no ground truth to replay; name its "
+                f"file in the setting ground_truth"
+            )
+        taken = len(self.rollout.actions)
+        return truth.actions[taken] if taken < len(truth.actions) else STOP
+
+
+class Random(Teacher):
+    """Draw the action by `shares`, in the order STOP, forward, left, right.
+
+    The default is VLN-CE's random agent: 2 %, 68 %, 15 %, 15 %.
+    """
+
+    node_type = "env_habitat__teacher_random"
+    display_name = "Random agent"
+    default_config: Mapping[str, Any] = {"shares": list(VLNCE_SHARES.values())}
+
+    def decide(self, ctx: Context) -> int:
+        shares = ctx.config["shares"]
+        if len(shares) != len(VLNCE_SHARES) or min(shares) < 0 or abs(sum(shares) - 1.0) > 1e-6:
+            raise ValueError(f"shares is {shares!r}; it must be four shares that add up to 1")
+        return int(ctx.rng.choice(len(shares), p=shares))
+
+
+class Stop(Teacher):
+    """Stop at once."""
+
+    node_type = "env_habitat__teacher_stop"
+    display_name = "Stop agent"
+
+    def decide(self, ctx: Context) -> int:
+        return STOP
+
+
+TEACHERS = (Follower, Replay, Random, Stop)
