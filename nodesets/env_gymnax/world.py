@@ -1,0 +1,171 @@
+"""Many Gymnax environments in one call: states come in as bytes and go out as bytes.
+
+Knows JAX and Gymnax; nothing of ports or workers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Callable
+
+import gymnax
+import jax
+import numpy as np
+import numpy.typing as npt
+from jax import numpy as jnp
+
+Bytes = npt.NDArray[np.uint8]
+# What an episode has come to, beside the environment's own state.
+TALLY = np.dtype([("return", "<f8"), ("length", "<i8"), ("done", "u1")], align=False)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One array of an environment's state: where its bytes stand in a row."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    start: int
+
+    @property
+    def stop(self) -> int:
+        return self.start + int(np.prod(self.shape, dtype=np.int64)) * self.dtype.itemsize
+
+
+class World:
+    """The functions of one environment, compiled for any number of rows at once."""
+
+    def __init__(self, name: str, limit: int | None) -> None:
+        self.environment, parameters = gymnax.make(name)
+        if limit is not None:
+            parameters = parameters.replace(max_steps_in_episode=limit)
+        self.parameters = parameters
+        self.action_space = self.environment.action_space(parameters)
+        self.start = jax.jit(jax.vmap(self._start))
+        self.advance = jax.jit(jax.vmap(self._advance))
+        example = jax.eval_shape(self._start, jax.ShapeDtypeStruct((2,), jnp.uint32))
+        leaves, self.structure = jax.tree.flatten(example[1])
+        self.leaves = place_leaves(leaves)
+        self.row_bytes = self.leaves[-1].stop if self.leaves else 0
+
+    def reset(self, seeds: list[int]) -> tuple[Bytes, Any]:
+        """Begin one episode per seed; return states (B, n) uint8 and observations."""
+        observations, states = self.start(keys_of(seeds))
+        tally = np.zeros(len(seeds), TALLY)
+        return self.pack(states, tally), np.asarray(observations)
+
+    def step(self, states: Bytes, actions: Any, seeds: list[int]) -> Outcome:
+        """Take one action per row. Raises ValueError for a row that has ended."""
+        tally = self.tally_of(states)
+        if tally["done"].any():
+            raise ValueError("the episode has ended; wire 'done' to the loop's 'stop'")
+        taken = jnp.asarray(actions, dtype=self.action_space.dtype)
+        observations, following, rewards, done = self.advance(
+            keys_of(seeds), self.unpack(states), taken
+        )
+        tally["return"] += np.asarray(rewards, np.float64)
+        tally["length"] += 1
+        tally["done"] = np.asarray(done)
+        return Outcome(
+            states=self.pack(following, tally),
+            observations=np.asarray(observations),
+            rewards=np.asarray(rewards, np.float64),
+            done=np.asarray(done, np.bool_),
+        )
+
+    def tally_of(self, states: Bytes) -> npt.NDArray[Any]:
+        """Return what each episode has come to, (B,) of TALLY, as a copy."""
+        if states.ndim != 2 or states.shape[1] != self.row_bytes + TALLY.itemsize:
+            raise ValueError(
+                f"state is {states.shape[1:]} bytes; this environment's are "
+                f"({self.row_bytes + TALLY.itemsize},): carry what 'reset' and 'step' gave"
+            )
+        tail = np.ascontiguousarray(states[:, self.row_bytes :])
+        return tail.view(TALLY)[:, 0].copy()
+
+    def pack(self, states: Any, tally: npt.NDArray[Any]) -> Bytes:
+        rows = np.empty((len(tally), self.row_bytes + TALLY.itemsize), np.uint8)
+        for leaf, value in zip(self.leaves, jax.tree.leaves(states)):
+            flat = np.ascontiguousarray(np.asarray(value, leaf.dtype)).reshape(len(tally), -1)
+            rows[:, leaf.start : leaf.stop] = flat.view(np.uint8)
+        rows[:, self.row_bytes :] = tally[:, None].view(np.uint8)
+        return rows
+
+    def unpack(self, rows: Bytes) -> Any:
+        values = []
+        for leaf in self.leaves:
+            flat = np.ascontiguousarray(rows[:, leaf.start : leaf.stop])
+            values.append(jnp.asarray(flat.view(leaf.dtype).reshape(len(rows), *leaf.shape)))
+        return jax.tree.unflatten(self.structure, values)
+
+    def _start(self, key: Any) -> Any:
+        return self.environment.reset_env(jax.random.wrap_key_data(key), self.parameters)
+
+    def _advance(self, key: Any, state: Any, action: Any) -> Any:
+        observation, following, reward, terminated, _ = self.environment.step_env(
+            jax.random.wrap_key_data(key), state, action, self.parameters
+        )
+        truncated = self.environment.is_truncated(following, self.parameters)
+        return observation, following, reward, jnp.logical_or(terminated, truncated)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One step of B episodes: states (B, n) uint8, observations, rewards (B,), done (B,)."""
+
+    states: Bytes
+    observations: Any
+    rewards: npt.NDArray[np.float64]
+    done: npt.NDArray[np.bool_]
+
+
+def keys_of(seeds: list[int]) -> Any:
+    """Return one Threefry key per 64-bit seed, (B, 2) uint32."""
+    words = np.array(seeds, np.uint64)
+    return jnp.asarray(np.stack([words >> np.uint64(32), words & np.uint64(0xFFFFFFFF)], 1), "u4")
+
+
+def place_leaves(leaves: list[Any]) -> list[Leaf]:
+    placed: list[Leaf] = []
+    start = 0
+    for leaf in leaves:
+        placed.append(Leaf(tuple(leaf.shape), np.dtype(leaf.dtype), start))
+        start = placed[-1].stop
+    return placed
+
+
+def describe_space(space: Any) -> dict[str, Any]:
+    """Return an action space as policies read it. Raises ValueError for an unknown kind."""
+    kind = type(space).__name__
+    describe: Callable[[Any], dict[str, Any]] | None = DESCRIPTIONS.get(kind)
+    if describe is None:
+        raise ValueError(
+            f"the action space is a {kind}; env_gymnax describes {', '.join(sorted(DESCRIPTIONS))}"
+        )
+    return describe(space)
+
+
+def describe_discrete(space: Any) -> dict[str, Any]:
+    return {"kind": "discrete", "n": int(space.n), "start": 0}
+
+
+def describe_box(space: Any) -> dict[str, Any]:
+    shape = tuple(int(size) for size in space.shape)
+    low, high = (np.broadcast_to(np.asarray(bound, np.float64), shape) for bound in bounds(space))
+    return {
+        "kind": "box",
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "shape": list(shape),
+        "dtype": np.dtype(space.dtype).str,
+    }
+
+
+def bounds(space: Any) -> tuple[Any, Any]:
+    return space.low, space.high
+
+
+DESCRIPTIONS: dict[str, Callable[[Any], dict[str, Any]]] = {
+    "Discrete": describe_discrete,
+    "Box": describe_box,
+}
