@@ -38,15 +38,13 @@ class Soak:
             for nodeset in self.faulty.summary.nodesets.values()
             for copy in nodeset.copies
         )
-        return "\n".join(
-            [
-                f"{counts.total} episodes in {self.seconds:.0f} s: {counts.completed} completed, "
-                f"{counts.error} error ({clean.error} without faults), {counts.attempts} attempts, "
-                f"{restarts} restarts, {self.resumptions} resumptions",
-                f"  digest {self.faulty.digest}, without faults {self.clean.digest}",
-                *(f"  FAILED: {failure}" for failure in self.failures),
-            ]
-        )
+        lines = [
+            f"{counts.total} episodes in {self.seconds:.0f} s: {counts.completed} completed",
+            f"  {counts.error} error, {clean.error} without faults",
+            f"  {counts.attempts} attempts, {restarts} restarts, {self.resumptions} resumptions",
+            f"  digest {self.faulty.digest}, without faults {self.clean.digest}",
+        ]
+        return "\n".join([*lines, *(f"  FAILED: {failure}" for failure in self.failures)])
 
 
 def soak(folder: Path, count: int) -> Soak:

@@ -38,8 +38,8 @@ class Tally:
 
     def describe(self) -> str:
         lines = [
-            f"seed {self.seed}: {self.runs} runs, {self.episodes} episodes, {self.kills} kills, "
-            f"{self.strikes.total()} blows in {self.seconds:.0f} s",
+            f"seed {self.seed}: {self.runs} runs, {self.episodes} episodes",
+            f"  {self.kills} kills, {self.strikes.total()} blows in {self.seconds:.0f} s",
             f"  episodes lost {self.lost}, counted twice {self.twice}, attempts {self.attempts}",
             f"  digest and table equal to the undisturbed run's: {self.equal} of {self.runs}",
             f"  blows: {_list(self.strikes)}",

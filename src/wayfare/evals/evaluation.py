@@ -9,7 +9,6 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 
 from nodeset.errors import NodeSetError
@@ -221,7 +220,7 @@ class Evaluation:
     async def _finish(self, writer: RunWriter, summary: RunSummary) -> None:
         """Write the summary down; a disk without room for it loses nothing else."""
         try:
-            await asyncio.to_thread(self._room.keep_trying, partial(writer.finish, summary))
+            await asyncio.to_thread(writer.finish, summary)
         except NoRoomError as error:
             self._notify(f"the summary is not kept: {error}")
 

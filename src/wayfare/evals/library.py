@@ -103,7 +103,7 @@ async def run_with_options(
         if resumed.is_over:
             return Run.open(resumed.end().out)
         asked = options.resumed(writer.header)
-        folders = [*workspaces, *resumed.workspaces]
+        folders = resumed.find_workspaces(workspaces)
         return await _resume(graph, asked, folders, resumed=resumed, around=surroundings, room=room)
 
 

@@ -98,7 +98,7 @@ class EvalOptions:
             header.worker_count if self.workers is None else self.workers,
             settings.get("step_budget") if self.step_budget is None else self.step_budget,
             settings.get("retries") if self.retries is None else self.retries,
-            self.overrides or tuple(f"{key}={text}" for key, text in header.overrides.items()),
+            (*(f"{key}={text}" for key, text in header.overrides.items()), *self.overrides),
             LastingOptions.of(header),
         )
 

@@ -6,7 +6,7 @@ Knows nothing of how episodes run.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,11 +16,15 @@ from wayfare.evals.comparison_header import (
     Difference,
     find_agent_differences,
     find_term_differences,
+    graph_of,
 )
 from wayfare.evals.episodes import EpisodePlan, Listed
 from wayfare.evals.errors import ResumeRefusedError
 from wayfare.evals.opening import OpenRun
 from wayfare.evals.report import summarise_run
+from wayfare.fleet.registry import WorkspaceComponentRegistry
+from wayfare.store.errors import StorageWriteError
+from wayfare.store.folder import write_summary
 from wayfare.store.records import Attempt, EpisodeKey, EpisodeRecord, PlannedEpisode, RunHeader
 from wayfare.store.resumption import Resumption
 from wayfare.store.run import RunReader
@@ -49,11 +53,17 @@ class ResumedRun:
         """Return what the run was about to do when it began."""
         return self.writer.header
 
-    @property
-    def workspaces(self) -> list[Path]:
-        """Return where its nodesets were found, as far as it is still there."""
+    def find_workspaces(self, given: Sequence[Path]) -> list[Path]:
+        """Return the workspaces to take nodesets from.
+
+        Those `given`; where they lack one of the run's, also those in which the run found its own,
+        as far as they are still there. Raises WorkspaceError.
+        """
+        registry = WorkspaceComponentRegistry(given)
+        if not registry.find_missing(graph_of(self.header)):
+            return list(given)
         known = [Path(folder) for folder in self.header.settings.get("workspaces", ())]
-        return [folder for folder in known if folder.is_dir()]
+        return [*given, *(folder for folder in known if folder.is_dir())]
 
     @property
     def is_over(self) -> bool:
@@ -94,9 +104,10 @@ class ResumedRun:
         )
 
     def end(self) -> RunSummary:
-        """Return the summary of a run that `is_over`, written down if it is not yet."""
+        """Return the summary of a run that `is_over`, written down where the disk takes it."""
         summary = summarise_run(RunReader(self.writer.folder, self.header))
-        self.writer.finish(summary)
+        with suppress(StorageWriteError):  # it can be made again whenever it is asked for
+            write_summary(self.writer.folder, summary)
         return summary
 
     def _earlier_attempts(self) -> Mapping[EpisodeKey, Sequence[Attempt]]:

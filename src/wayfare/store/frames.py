@@ -94,7 +94,7 @@ class FrameWriter:
             os.ftruncate(descriptor, end)
             if end == 0:
                 head = _HEAD.pack(_MAGIC, FORMAT_VERSION, 0)
-                keep_trying(room, lambda: _write_all(descriptor, head, 0))
+                keep_trying(room, lambda: _write_all(descriptor, head, 0), path)
                 writer.end = HEAD_BYTES
         except BaseException:
             writer.close()
@@ -114,7 +114,7 @@ class FrameWriter:
             offsets.append(end)
             end += len(record)
         content = b"".join(records)
-        keep_trying(self._room, lambda: self._append(content))
+        keep_trying(self._room, lambda: self._append(content), self.path)
         self.end = end
         return offsets
 

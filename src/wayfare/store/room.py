@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import TypeVar
 
 from wayfare.store.errors import NoRoomError, StorageWriteError
@@ -31,8 +32,8 @@ class Room:
         self._guard = threading.Lock()
         self._waiting = 0
 
-    def keep_trying(self, write: Callable[[], _Result]) -> _Result:
-        """Return what `write` returns, which keeps nothing where it is refused.
+    def keep_trying(self, write: Callable[[], _Result], path: Path) -> _Result:
+        """Return what `write` returns, which keeps nothing of `path` where it is refused.
 
         Blocks the thread while the disk is full. Raises NoRoomError once given up, and what
         `write` raises for any other reason.
@@ -42,9 +43,9 @@ class Room:
         except (OSError, StorageWriteError) as error:
             if error.errno not in FULL:
                 raise
-            self._begin_wait(error)
+            self._begin_wait(path)
         try:
-            return self._wait(write)
+            return self._wait(write, path)
         finally:
             self._end_wait()
 
@@ -52,7 +53,7 @@ class Room:
         """Let nobody wait any longer."""
         self._given_up.set()
 
-    def _wait(self, write: Callable[[], _Result]) -> _Result:
+    def _wait(self, write: Callable[[], _Result], path: Path) -> _Result:
         while True:
             is_last = self._given_up.wait(self._look_seconds)
             try:
@@ -61,17 +62,17 @@ class Room:
                 if error.errno not in FULL:
                     raise
                 if is_last:
-                    reason = f"no room was made on the disk: {error}"
+                    reason = f"{path} can't be written: no room was made on the disk."
                     raise NoRoomError(reason, error.errno) from error
 
-    def _begin_wait(self, error: OSError | StorageWriteError) -> None:
+    def _begin_wait(self, path: Path) -> None:
         with self._guard:
             self._waiting += 1
             is_first = self._waiting == 1
         if is_first and not self._given_up.is_set():
             self._tell(
-                f"the disk is full ({error}); the run waits and goes on once there is room. "
-                f"Ctrl-C ends it: what is finished is kept and can be resumed."
+                f"the disk is full: {path} can't be written. The run waits, and goes on once there "
+                f"is room. Ctrl-C ends it: what is finished is kept, and the run can be resumed."
             )
 
     def _end_wait(self) -> None:
@@ -82,6 +83,6 @@ class Room:
             self._tell("there is room on the disk again; the run goes on.")
 
 
-def keep_trying(room: Room | None, write: Callable[[], _Result]) -> _Result:
+def keep_trying(room: Room | None, write: Callable[[], _Result], path: Path) -> _Result:
     """Return what `write` returns, waiting as the room says; without a room nobody waits."""
-    return write() if room is None else room.keep_trying(write)
+    return write() if room is None else room.keep_trying(write, path)

@@ -28,7 +28,7 @@ from wayfare.store.folder import (
 from wayfare.store.frames import HEAD_BYTES, FrameWriter
 from wayfare.store.records import OUTCOMES, EpisodeKey, EpisodeRecord, Firing, RunHeader
 from wayfare.store.resumption import Resumption, add_resumption
-from wayfare.store.room import Room
+from wayfare.store.room import Room, keep_trying
 from wayfare.store.summary import RunSummary
 from wayfare.store.truth import EPISODES_FILE, pack_committed, pack_record, read_truth
 
@@ -157,8 +157,9 @@ class RunWriter:
         return all(self._states)
 
     def finish(self, summary: RunSummary) -> None:
-        """Write the run's summary at once or not at all."""
-        write_summary(self.folder, summary)
+        """Write the run's summary at once or not at all; waits while the disk is full."""
+        path = self.folder / SUMMARY_FILE
+        keep_trying(self._room, lambda: write_summary(self.folder, summary), path)
 
     def close(self) -> None:
         """Close the files and give the lock back; a second call does nothing."""

@@ -1,0 +1,237 @@
+"""A run that ended early goes on with any number of workers, and ends as if it never had."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import wayfare as api
+from wayfare.evals.errors import ResumeRefusedError
+from wayfare.store.run import RunReader
+
+WORKSPACE = Path(__file__).resolve().parents[2] / "workspace"
+SLOW = ("--set", "env_drift.count=40", "--set", "env_drift.max_delay_s=0.02")
+DEADLINE_SECONDS = 60.0
+TEN_RECORDS = 4000
+
+
+def wait_for_records(folder: Path, process: subprocess.Popen[str]) -> Path:
+    """Wait until some episodes of the only run in `folder` are on disk; return the run's folder."""
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while time.monotonic() < deadline and process.poll() is None:
+        for path in folder.glob("*/episodes.frames"):
+            if path.stat().st_size > TEN_RECORDS:
+                return path.parent
+        time.sleep(0.01)
+    raise AssertionError("no episode finished")
+
+
+def kill_in_the_middle(wayfare: Any, *arguments: str) -> Path:
+    """Start a run, kill it when some of its episodes are on disk, and return its folder."""
+    process = wayfare.start("eval", *arguments)
+    folder = wait_for_records(wayfare.folder / "runs", process)
+    process.kill()
+    process.communicate(timeout=DEADLINE_SECONDS)
+    return folder
+
+
+def table_of(document: dict[str, Any]) -> list[tuple[Any, ...]]:
+    columns = ("key", "outcome", "steps", "metrics", "digest")
+    return [tuple(row[name] for name in columns) for row in document["episodes_table"]]
+
+
+def test_killed_run_ends_in_the_table_of_an_undisturbed_one(wayfare: Any) -> None:
+    folder = kill_in_the_middle(wayfare, "drift", *SLOW, "--workers", "3")
+    before = wayfare.show(str(folder))
+    assert before["status"] == "incomplete"
+    assert 0 < before["episodes"]["completed"] < 40
+    shown = wayfare.run("show", str(folder)).out
+    assert f"wayfare eval --resume {folder}" in shown
+
+    answer = wayfare.run("eval", "--resume", folder.name, "--workers", "2", "--json")
+
+    assert answer.status == 0, answer.err
+    assert f"{before['episodes']['completed']} of them kept, 2 workers" in answer.err
+    after = wayfare.show(str(folder))
+    wayfare.environment["WAYFARE_RUNS"] = str(wayfare.folder / "undisturbed")
+    undisturbed = wayfare.evaluate("drift", *SLOW, "--workers", "4")
+    assert (after["status"], after["digest"]) == ("done", undisturbed["digest"])
+    assert table_of(after) == table_of(wayfare.show(undisturbed["out"]))
+    assert after["metrics"] == undisturbed["metrics"]
+    assert after["worker_count"] == 2
+    assert [entry["worker_count"] for entry in after["resumptions"]] == [2]
+
+
+def test_what_is_finished_is_not_run_again(wayfare: Any) -> None:
+    folder = kill_in_the_middle(wayfare, "drift", *SLOW, "--workers", "3")
+    reader = RunReader.open(folder, folder.parent)
+    kept = {record.key: record for record in reader.records()}
+
+    assert wayfare.run("eval", "--resume", str(folder)).status == 0
+
+    after = {record.key: record for record in reader.records()}
+    assert {key: after[key] for key in kept} == kept
+    assert all(len(record.attempts) == 1 for record in after.values())
+    began = max(attempt.ended_seconds for record in kept.values() for attempt in record.attempts)
+    assert all(after[key].attempts[0].started_seconds >= began for key in set(after) - set(kept))
+
+
+def test_run_that_was_interrupted_says_how_it_goes_on(wayfare: Any) -> None:
+    process = wayfare.start("eval", "drift", *SLOW, "--workers", "2")
+    folder = wait_for_records(wayfare.folder / "runs", process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=DEADLINE_SECONDS)
+    assert process.returncode == 75, err
+    assert f"wayfare eval --resume {folder}" in out
+    listed = wayfare.run("runs", "--json").document
+    assert [entry["resume"] for entry in listed] == [f"wayfare eval --resume {folder}"]
+    assert wayfare.run("eval", "--resume", str(folder)).status == 0
+    assert [entry["resume"] for entry in wayfare.run("runs", "--json").document] == [""]
+
+
+def test_nothing_left_to_run_is_summed_up_without_starting_anything(wayfare: Any) -> None:
+    document = wayfare.evaluate("drift")
+    (Path(document["out"]) / "summary.json").unlink()
+    wayfare.environment["WAYFARE_WORKSPACE"] = ""
+    answer = wayfare.run("eval", "--resume", document["out"], "--json")
+    assert answer.status == 0, answer.err
+    assert answer.document["digest"] == document["digest"]
+    assert (Path(document["out"]) / "summary.json").exists()
+
+
+def test_second_process_is_refused_and_told_who_writes(wayfare: Any) -> None:
+    process = wayfare.start("eval", "drift", *SLOW, "--workers", "1")
+    folder = wait_for_records(wayfare.folder / "runs", process)
+    answer = wayfare.run("eval", "--resume", str(folder))
+    assert answer.status == 2
+    assert f"is being written by pid {process.pid} on {os.uname().nodename}" in answer.err
+    process.kill()
+    process.communicate(timeout=DEADLINE_SECONDS)
+    assert wayfare.run("eval", "--resume", str(folder)).status == 0
+
+
+def write_workspace(workspace: Callable[[str, str], Path]) -> Path:
+    for name in ("env_drift.py", "policy_sum.py"):
+        workspace(name, (WORKSPACE / "nodesets" / name).read_text())
+    return workspace("drift.json", (WORKSPACE / "graphs/drift.json").read_text())
+
+
+def test_changed_nodeset_is_refused_by_name_and_forced_on_record(
+    wayfare: Any, workspace: Callable[[str, str], Path]
+) -> None:
+    root = write_workspace(workspace)
+    wayfare.environment["WAYFARE_WORKSPACE"] = str(root)
+    folder = kill_in_the_middle(wayfare, "drift", *SLOW, "--workers", "3")
+    with (root / "nodesets/policy_sum.py").open("a") as file:
+        file.write("\n# one line more\n")
+
+    refused = wayfare.run("eval", "--resume", str(folder))
+
+    assert refused.status == 2
+    assert "code of nodeset 'policy_sum'" in refused.err
+    assert "Traceback" not in refused.err
+    assert wayfare.show(str(folder))["resumptions"] == []
+    forced = wayfare.run("eval", "--resume", str(folder), "--force", "--json")
+    assert forced.status == 0, forced.err
+    (entry,) = wayfare.show(str(folder))["resumptions"]
+    assert ["code of nodeset 'policy_sum'" in line for line in entry["forced"]] == [True]
+    assert "forced over:" in wayfare.run("show", str(folder)).out
+
+
+def test_changed_graph_and_list_are_refused_and_each_difference_is_named(wayfare: Any) -> None:
+    folder = kill_in_the_middle(wayfare, "drift", *SLOW, "--workers", "3")
+    graph = json.loads((WORKSPACE / "graphs/drift.json").read_text())
+    graph["step_budget"] = 3
+    other = wayfare.folder / "other.json"
+    other.write_text(json.dumps(graph))
+    longer = "env_drift.count=50"
+
+    refused = wayfare.run("eval", str(other), "--resume", str(folder), "--set", longer)
+
+    assert refused.status == 2
+    for what in ("step_budget", "count of nodeset 'env_drift'", "hash of the environment's list"):
+        assert what in refused.err
+    forced = wayfare.run("eval", "--resume", str(folder), "--set", longer, "--force", "--json")
+    assert forced.status == 0, forced.err
+    assert forced.document["episodes"]["total"] == 40
+
+
+@pytest.mark.parametrize("option", [("--seed", "9"), ("--episodes", "3"), ("--record", "full")])
+def test_what_a_run_has_for_good_is_refused_even_by_force(
+    wayfare: Any, option: tuple[str, str]
+) -> None:
+    document = wayfare.evaluate("drift")
+    path = Path(document["out"]) / "episodes.frames"
+    path.write_bytes(path.read_bytes()[:-100])
+    answer = wayfare.run("eval", "--resume", document["out"], "--force", *option)
+    assert answer.status == 2
+    assert f"the run has {'0' if option[0] == '--seed' else ''}" in answer.err
+    assert option[1] in answer.err
+
+
+def test_lost_copies_are_tried_again_and_authors_errors_only_if_asked(wayfare: Any) -> None:
+    rates = ("--set", "env_fragile.fault_rate=0.4", "--set", "env_fragile.raise_every=5")
+    lost = wayfare.evaluate("fragile", *rates, "--retries", "0", "--workers", "2", status=1)
+    assert lost["episodes"]["error"] > 2
+
+    answer = wayfare.run("eval", "--resume", lost["out"], "--retries", "20", "--json")
+
+    assert (answer.status, answer.document["episodes"]["error"]) == (1, 2)
+    again = wayfare.run("eval", "--resume", lost["out"], "--retries", "20", "--retry-errors")
+    assert again.status == 1
+    rows = wayfare.show(lost["out"])["episodes_table"]
+    assert {row["error"]["type"] for row in rows if row["outcome"] == "error"} == {"ValueError"}
+    assert all(row["attempts"] > 1 for row in rows if row["outcome"] == "error")
+    assert sum(row["attempts"] for row in rows) > lost["episodes"]["attempts"] + 2
+
+
+def test_torn_record_is_dropped_said_and_run_again(wayfare: Any) -> None:
+    document = wayfare.evaluate("drift", "--workers", "2")
+    path = Path(document["out"]) / "episodes.frames"
+    path.write_bytes(path.read_bytes()[:-7])
+    answer = wayfare.run("eval", "--resume", document["out"], "--json")
+    assert answer.status == 0, answer.err
+    assert answer.err.count("a last record was cut short") == 1
+    assert answer.document["digest"] == document["digest"]
+
+
+def test_recordings_go_on(wayfare: Any) -> None:
+    slow = ("--set", "env_camera.count=60", "--set", "env_camera.steps=30", "--record", "full")
+    folder = kill_in_the_middle(wayfare, "camera", *slow, "--workers", "2")
+    assert wayfare.run("eval", "--resume", str(folder), "--workers", "1").status == 0
+    reader = RunReader.open(folder, folder.parent)
+    records = reader.records()
+    assert len(records) == 60
+    assert {len(reader.actions(record.key)) for record in records} == {30}
+    assert {len(reader.calls(record.key).entries) > 60 for record in records} == {True}
+    assert len(list((folder / "calls").iterdir())) == 60
+
+
+def test_python_api_resumes(tmp_path: Path) -> None:
+    run = api.evaluate("drift", workspaces=[WORKSPACE], out=tmp_path)
+    path = run.folder / "episodes.frames"
+    path.write_bytes(path.read_bytes()[:-7])
+    with pytest.raises(ResumeRefusedError, match="seed: the run has 0, 4 is asked for"):
+        api.evaluate(resume=run.folder, seed=4)
+    again = api.evaluate(resume=run.id, out=tmp_path, workers=2)
+    assert (again.id, again.digest, again.status) == (run.id, run.digest, "done")
+
+
+def test_folder_of_a_run_may_have_moved(wayfare: Any) -> None:
+    document = wayfare.evaluate("drift")
+    path = Path(document["out"]) / "episodes.frames"
+    path.write_bytes(path.read_bytes()[:-7])
+    moved = wayfare.folder / "elsewhere"
+    shutil.move(document["out"], moved)
+    answer = wayfare.run("eval", "--resume", str(moved), "--json")
+    assert (answer.status, answer.document["digest"]) == (0, document["digest"])
+    assert answer.document["out"] == str(moved)
