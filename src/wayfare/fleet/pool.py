@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 from nodeset.context import EpisodeContext
 from nodeset.digest import digest_firing
 from wayfare.fleet.digests import Digest, Firing
-from wayfare.fleet.errors import BudgetExceededError, Verdict
+from wayfare.fleet.errors import BudgetExceededError, CopyFailedError, Verdict
 from wayfare.fleet.fleet import Fleet
 from wayfare.fleet.launcher import Copy, Link
 from wayfare.fleet.member import RunningCopy
@@ -163,7 +164,7 @@ class WorkerHandle:
 
     async def _renew(self, tag: str) -> None:
         if tag in self._recoveries:
-            await self._recoveries[tag].recycle_if_due()
+            await self._recoveries[tag].renew_if_due()
         elif not self._is_linked(tag):
             await self._fleet.replace(tag)
         elif await self._fleet.copies[tag].is_due():
@@ -266,11 +267,15 @@ class EnvWorkerPool:
 
     async def __aenter__(self) -> EnvWorkerPool:
         try:
-            await together(worker.connect() for worker in self.workers)
+            await together(self._connect(worker) for worker in self.workers)
         except BaseException:
             await self.__aexit__()
             raise
         return self
+
+    async def _connect(self, worker: WorkerHandle) -> None:
+        with suppress(CopyFailedError):  # who is gone is replaced before the first attempt
+            await worker.connect()
 
     async def __aexit__(self, *exc_info: object) -> None:
         await together(recovery.close() for recovery in self._recoveries.values())

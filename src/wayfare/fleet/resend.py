@@ -10,27 +10,18 @@ import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from wayfare.fleet.digests import Digest, Firing
 from wayfare.fleet.errors import CopyDeath, CopyFailedError, failure_of
 from wayfare.fleet.exchange import Exchange
+from wayfare.fleet.fleet import Fleet
 from wayfare.fleet.member import RunningCopy
 from wayfare.fleet.request import Request, make_call
 from wayfare.fleet.together import together
 from wayfare.graph.calls import Answer
 
 _Result = TypeVar("_Result")
-
-
-class Renewing(Protocol):
-    """Who puts fresh copies in the place of others: the fleet, or a test's."""
-
-    async def replace(self, tag: str) -> None:
-        """Put a fresh copy in the place of one that is dead."""
-
-    async def recycle(self, tag: str) -> None:
-        """Put a fresh copy in the place of one that lives, after ending it in order."""
 
 
 @dataclass(slots=True)
@@ -50,9 +41,7 @@ class Recovery:
     there at more than `retries` deaths fails, alone. Shared tools are pure: that allows it.
     """
 
-    def __init__(
-        self, running: RunningCopy, fleet: Renewing, *, digest: Digest, retries: int
-    ) -> None:
+    def __init__(self, running: RunningCopy, fleet: Fleet, *, digest: Digest, retries: int) -> None:
         self.running = running
         self.digest = digest
         self._fleet = fleet
@@ -85,10 +74,12 @@ class Recovery:
         if self._failure is not None:
             raise self._failure
 
-    async def recycle_if_due(self) -> None:
-        """Put a fresh copy in the place of one that has served for long enough."""
-        if not self.is_holding and await self.running.is_due() and not self.is_holding:
-            self._task = asyncio.create_task(self._renew(self._recycle), name="recycle")
+    async def renew_if_due(self) -> None:
+        """Put a fresh copy in the place of one that is gone or has served for long enough."""
+        is_due = await self.running.is_due()
+        if not self.is_holding and (is_due or self.running.is_gone):
+            step = self._replace if self.running.is_gone else self._recycle
+            self._task = asyncio.create_task(self._renew(step), name="renewal")
         await self.wait_until_settled()
 
     async def close(self) -> None:

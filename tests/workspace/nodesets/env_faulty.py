@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from typing import Any
 
 import numpy as np
@@ -34,6 +36,7 @@ class Step(BaseCanvasNode):
         config, nodeset = self.nodeset.config, self.nodeset
         if (ctx.episode.index, ctx.step) == (config["at_episode"], config["at_step"]):
             commit_once(config["fault"], config["folder"], config["times"])
+        time.sleep(config["step_s"])
         nodeset.count += 1
         nodeset.total += int(inputs["action"]) + int(ctx.rng.integers(0, 5))
         return {"count": nodeset.count, "done": nodeset.count >= config["steps"]}
@@ -66,6 +69,7 @@ class FaultyNodeSet(BaseNodeSet):
         "folder": "",
         "leak_bytes": 0,
         "daemon": "",
+        "step_s": 0.0,
     }
 
     def __init__(self) -> None:
@@ -77,7 +81,7 @@ class FaultyNodeSet(BaseNodeSet):
 
     def initialize(self) -> None:
         if self.config["daemon"]:
-            start_daemon(self.config["daemon"])
+            start_daemon(f"{self.config['daemon']}/{os.getpid()}.daemon")
 
     def begin_episode(self, episode: Any) -> None:
         self.count, self.total = 0, 0
