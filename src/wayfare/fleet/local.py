@@ -15,6 +15,7 @@ from pathlib import Path
 
 import nodeset
 from nodeset.host.page import PageReader
+from wayfare.fleet.gpu import Gpus, check_cpus, list_gpus
 from wayfare.fleet.interpreter import (
     HOST_SCRIPT,
     Interpreter,
@@ -60,6 +61,7 @@ class LocalLauncher:
         self._numbers = itertools.count()
         self._interpreters: dict[str | None, asyncio.Task[Interpreter]] = {}
         self._renewing = asyncio.Lock()
+        self._gpus = Gpus(list_gpus(settings.environment))
 
     async def __aenter__(self) -> LocalLauncher:
         self._runtime_dir = make_runtime_folder(self._settings.environment)
@@ -97,8 +99,21 @@ class LocalLauncher:
         Raises InterpreterError when its Python is missing or lacks a package.
         """
         interpreter = await self.find_interpreter(spec.deployment.python)
-        keeper = await self._living_keeper()
         number = next(self._numbers)
+        check_cpus(spec)
+        gpus = self._gpus.take(number, spec)
+        try:
+            copy = await self._spawn(spec, interpreter, number, gpus=gpus)
+        except BaseException:
+            self._gpus.give_back(number)
+            raise
+        copy.exited.add_done_callback(lambda _: self._gpus.give_back(number))
+        return copy
+
+    async def _spawn(
+        self, spec: CopySpec, interpreter: Interpreter, number: int, *, gpus: Mapping[str, str]
+    ) -> LocalCopy:
+        keeper = await self._living_keeper()
         socket_path = self._runtime_dir / f"{number}.sock"
         page = PageReader(self._runtime_dir / f"{number}.page")
         log = self._log_folder / f"{spec.tag}.log"
@@ -106,7 +121,7 @@ class LocalLauncher:
         environment = build_environment(
             self._settings.environment,
             nodeset_folder=self._nodeset_folder,
-            deployment_env=spec.deployment.env,
+            deployment_env={**gpus, **spec.deployment.env},
             threads=spec.threads,
         )
         script = self._nodeset_folder / HOST_SCRIPT
