@@ -46,6 +46,7 @@ DOMAIN_WORDS = re.compile(
 # Path or folder -> why it may name one.
 DOMAIN_EXCEPTIONS = {
     "packages/nodeset/src/nodeset/metrics": "a metric cites the benchmark that defines it",
+    "packages/nodeset/src/nodeset/submission.py": "a format cites the leaderboard that takes it",
     "packages/nodeset/src/nodeset/ports.py": "POSE documents the frames it may be given in",
 }
 

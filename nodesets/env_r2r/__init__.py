@@ -12,6 +12,7 @@ import numpy as np
 from nodeset import BaseCanvasNode, BaseNodeSet, Episode
 
 from .controller import R2RController
+from .scoring import METRIC_DEFINITIONS
 from .state import start_state
 from .tool import make_tools
 from .view import initial_view
@@ -48,7 +49,12 @@ class R2RNodeSet(BaseNodeSet):
             "splits": self.world.splits(),
             "default_split": self.world.default_split(),
             "metrics": ["NE", "TL", "SR", "OSR", "SPL"],
+            "metric_definitions": METRIC_DEFINITIONS,
             "step_budget": STEP_BUDGET,
+            "submission": {
+                "format": "r2r",
+                "poses": ["reset.state", "step.state", "step_panorama.state"],
+            },
             "pose_frame": "mp3d",
         }
 

@@ -25,6 +25,12 @@ from .navigation import NavigationGraph
 GOAL_METRICS = ("NE", "TL", "SR", "OSR", "SPL")
 FIDELITY_METRICS = ("nDTW", "sDTW", "CLS")
 PATH_METRICS = (*GOAL_METRICS, "SoftSPL", "OSPL", "GP", *FIDELITY_METRICS)
+_ON_GRAPH = {"distance": "geodesic on the graph"}
+_WITH_THRESHOLD = {**_ON_GRAPH, "threshold_m": SUCCESS_THRESHOLD_M}
+_WITHOUT_THRESHOLD = ("NE", "TL", "SoftSPL", "GP")
+METRIC_DEFINITIONS = {
+    name: _ON_GRAPH if name in _WITHOUT_THRESHOLD else _WITH_THRESHOLD for name in PATH_METRICS
+}
 NO_GOALS = "the split publishes no goals"
 
 

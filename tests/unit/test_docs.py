@@ -18,10 +18,12 @@ import wayfare
 from nodeset import metrics
 from nodeset.host.status import ExitStatus as HostStatus
 from nodeset.ports import WIRE_TYPES
+from nodeset.submission import FORMATS
 from scripts.include import BLOCK, include
 from wayfare.cli.app import app
 from wayfare.cli.call import EXAMPLES as CALL_EXAMPLES
 from wayfare.cli.exit_status import ExitStatus
+from wayfare.cli.export import EXAMPLES as EXPORT_EXAMPLES
 from wayfare.cli.new import GRAPH_EXAMPLES, NODESET_EXAMPLES
 from wayfare.evals.run import Episodes
 from wayfare.graph.builtin import CONFIGS
@@ -93,7 +95,7 @@ def test_options_that_must_be_given_are_marked(page):
     assert set(marked) == required
 
 
-@pytest.mark.parametrize("line", [*CALL_EXAMPLES, *NODESET_EXAMPLES, *GRAPH_EXAMPLES])
+@pytest.mark.parametrize("line", [*CALL_EXAMPLES, *EXPORT_EXAMPLES, *NODESET_EXAMPLES, *GRAPH_EXAMPLES])
 def test_the_examples_of_the_help_stand_on_the_page(line, page):
     assert f"\n$ {line}\n" in page
 
@@ -161,6 +163,10 @@ def test_every_metric_is_documented(read_page):
     }
 
     assert public - names_in(read_page("metrics")) == set()
+
+
+def test_every_format_of_a_submission_is_documented(read_page):
+    assert [name for name in FORMATS if f"\n| `{name}` |" not in read_page("nodeset")] == []
 
 
 def test_every_kind_of_action_space_is_documented(read_page, repo_root):

@@ -26,7 +26,7 @@ from wayfare.fleet.member import Member
 from wayfare.graph.document import GraphDocument
 from wayfare.graph.identity import semantic_hash
 from wayfare.graph.tooltype import split_type
-from wayfare.store.records import Claim, NodesetRecord, RunHeader
+from wayfare.store.records import Claim, NodesetRecord, RunHeader, SubmissionRecord
 
 MAX_WORKERS = 1024
 
@@ -74,6 +74,7 @@ def make_header(request: EvalRequest, fleet: Fleet, plan: EpisodePlan) -> RunHea
     """Return the run's header; its time is the only thing in it that the clock decides."""
     rules = request.rules
     environment = choose_environment(request.document, fleet.manifests)
+    metadata = fleet.manifests[environment]["metadata"]
     return RunHeader(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         graph=request.document.to_json(),
@@ -100,7 +101,9 @@ def make_header(request: EvalRequest, fleet: Fleet, plan: EpisodePlan) -> RunHea
         },
         versions=_list_versions(),
         claims=dict(list_claims(request.document, fleet)),
-        metrics=tuple(fleet.manifests[environment]["metadata"]["metrics"]),
+        metrics=tuple(metadata["metrics"]),
+        metric_definitions=metadata.get("metric_definitions", {}),
+        submission=_describe_submission(environment, metadata.get("submission")),
     )
 
 
@@ -136,6 +139,16 @@ def _describe_nodeset(member: Member, manifest: Mapping[str, Any]) -> NodesetRec
         python=manifest["python"],
         packages=dict(manifest["packages"]),
         threads=member.declaration.deployment.threads or member.placement.default_threads,
+    )
+
+
+def _describe_submission(
+    environment: str, submission: Mapping[str, Any] | None
+) -> SubmissionRecord | None:
+    if submission is None:
+        return None
+    return SubmissionRecord(
+        nodeset=environment, format=submission["format"], poses=tuple(submission["poses"])
     )
 
 

@@ -16,6 +16,7 @@ from nodeset.context import EpisodeContext
 from nodeset.errors import NodeSetError
 from wayfare.evals.recorder_choice import RecordRequest
 from wayfare.evals.recorder_lane import Lane
+from wayfare.evals.recorder_pose import PosePorts, PoseTrack
 from wayfare.evals.recorder_track import (
     ActionTrack,
     CallTrack,
@@ -36,6 +37,7 @@ from wayfare.store.recording import (
     remove_strays,
 )
 from wayfare.store.recording_actions import ActionFile
+from wayfare.store.recording_poses import PoseFile
 from wayfare.store.recording_videos import VideoList
 from wayfare.store.records import EpisodeRecord, PlannedEpisode, RunHeader
 from wayfare.store.room import Room
@@ -92,6 +94,7 @@ class Recorder:
         self._positions = {planned.key: n for n, planned in enumerate(header.episodes)}
         self._worker_count = header.worker_count
         self._ports = ToolPorts.read(manifests)
+        self._pose_ports = PosePorts(header.submission) if header.submission else None
         self._open_video = open_video
         self._room = room
         self._files = ExitStack()
@@ -104,6 +107,9 @@ class Recorder:
             return self
         self._actions = ActionFile(self._folder, self._room)
         self._files.callback(self._actions.close)
+        if self._pose_ports is not None:
+            self._poses = PoseFile(self._folder, self._room)
+            self._files.callback(self._poses.close)
         if self._request.mode == "actions":
             return self
         lane_count = min(self._worker_count, 1 + _count_cores() // _CORES_PER_LANE)
@@ -146,6 +152,8 @@ class Recorder:
         if mode == "none":
             return
         yield ActionTrack(self._actions, self._ports, target.position)
+        if self._pose_ports is not None:
+            yield PoseTrack(self._poses, self._pose_ports)
         if mode == "actions" or not target.choice.may_want(target.position):
             return
         lane = self._lanes[worker % len(self._lanes)]

@@ -21,6 +21,7 @@ from wayfare.store.summary import (
     Coverage,
     FailedVideo,
     Invariance,
+    MetricSummary,
     NodesetReport,
     RecordingReport,
     RunStatus,
@@ -68,7 +69,7 @@ def summarise(
         worker_count=header.worker_count,
         elapsed_s=elapsed_seconds,
         episodes=tally.counts(len(header.episodes)),
-        metrics=tally.metrics(header.seed, declared=header.metrics),
+        metrics=_summarise_metrics(header, tally),
         digest=tally.digest().hex(),
         invariance=Invariance(claimed=not unclaimed, tools=tuple(unclaimed)),
         nodesets=dict(nodesets) if nodesets is not None else report_nodesets(header, (), {}),
@@ -76,6 +77,14 @@ def summarise(
         coverage=coverage,
         recording=report_recording(header, videos),
     )
+
+
+def _summarise_metrics(header: RunHeader, tally: Tally) -> dict[str, MetricSummary]:
+    found = tally.metrics(header.seed, declared=header.metrics)
+    return {
+        name: replace(metric, definition=header.metric_definitions.get(name, {}))
+        for name, metric in found.items()
+    }
 
 
 def summarise_run(reader: RunReader) -> RunSummary:

@@ -45,12 +45,18 @@ def list_columns(rows: Sequence[EpisodeRow]) -> dict[str, list[Any]]:
 
 def to_arrow(rows: Sequence[EpisodeRow]) -> Any:
     """Return a `pyarrow.Table` of `list_columns`. Raises MissingExtraError."""
+    return arrow_table(list_columns(rows))
+
+
+def arrow_table(columns: Mapping[str, Sequence[Any]]) -> Any:
+    """Return a `pyarrow.Table` of columns. Raises MissingExtraError."""
     arrow = _need("pyarrow")
-    columns = {
-        name: arrow.array(values, _type_without_values(arrow, name, values))
-        for name, values in list_columns(rows).items()
-    }
-    return arrow.table(columns)
+    return arrow.table(
+        {
+            name: arrow.array(values, _type_without_values(arrow, name, values))
+            for name, values in columns.items()
+        }
+    )
 
 
 def to_pandas(rows: Sequence[EpisodeRow]) -> Any:

@@ -181,13 +181,25 @@ class NodesetRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class SubmissionRecord:
+    """What an environment's leaderboard takes: the format's name, the ports that give its poses.
+
+    `nodeset` is the environment's name in the graph, `poses` are TOOL.PORT.
+    """
+
+    nodeset: str
+    format: str
+    poses: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
 class RunHeader:
     """What a run is about to do; fixed before its first episode.
 
     `RunWriter.create` fills in `run_id`. `created` is a time in UTC (ISO 8601). `overrides` is
     what `--set` changed, `settings` the other options that the run was given, `claims` what each
     batched tool says of its bits, `versions` those of wayfare, nodeset, python, numpy and platform,
-    `metrics` the names that the environment declares.
+    `metrics` the names that the environment declares, `metric_definitions` what it says of them.
     """
 
     created: str
@@ -208,3 +220,5 @@ class RunHeader:
     versions: dict[str, str] = field(default_factory=dict)
     claims: dict[str, Claim] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
+    metric_definitions: dict[str, dict[str, Any]] = field(default_factory=dict)
+    submission: SubmissionRecord | None = None

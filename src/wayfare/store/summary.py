@@ -6,7 +6,7 @@ Knows nothing of how its numbers are made.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic.dataclasses import dataclass
 
@@ -93,6 +93,7 @@ class MetricSummary:
     `mean` is None where n is 0; the interval's ends are None where it can't be estimated.
     `errors_as_failures` is a BOOL's share if `error` episodes count as failures; None: no errors.
     `clusters` are by `group` and by `scene`, where there are such; `repeats` where there are.
+    `definition` is what the environment says of the metric: kind of distance, threshold, source.
     """
 
     n: int
@@ -104,6 +105,7 @@ class MetricSummary:
     errors_as_failures: float | None = None
     clusters: dict[str, ClusterSummary] = field(default_factory=dict)
     repeats: RepeatSummary | None = None
+    definition: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)

@@ -105,9 +105,15 @@ def test_the_document_has_exactly_the_designs_fields():
     }
     assert set(document["metrics"]["spl"]) == {
         *("n", "mean", "ci_low", "ci_high", "undefined", "interval", "errors_as_failures"),
-        *("clusters", "repeats"),
+        *("clusters", "repeats", "definition"),
     }
     json.dumps(document, allow_nan=False)
+
+
+def test_a_metric_carries_what_the_environment_says_of_it():
+    facts = {"distance": "geodesic on the graph", "threshold_m": 3.0}
+    found = summary(metric_definitions={"spl": facts}).metrics
+    assert (found["spl"].definition, found["success"].definition) == (facts, {})
 
 
 def test_errors_have_no_metrics_and_truncated_episodes_do():

@@ -98,6 +98,13 @@ BROKEN = [
     ("controller = Hand", "controller = Step", "subclass of BaseController"),
     ('"default_split": "test"', '"default_split": "val"', "default_split='val'"),
     ('"step_budget": 9', '"step_budget": 0', "step_budget=0"),
+    ('"step_budget": 9', '"submission": {"format": "r2r"}', "a dict of format (r2r, vln_ce,"),
+    (
+        '"step_budget": 9',
+        '"submission": {"format": "r2r", "poses": ["step.pose"]}',
+        "poses=['step.pose']; each must be an output port",
+    ),
+    ('"step_budget": 9', '"metric_definitions": {"x": 3}', "metric_definitions={'x': 3}"),
 ]
 
 

@@ -18,6 +18,7 @@ from nodeset.contract import (
 from nodeset.errors import ContractError, PortError
 from nodeset.ports import PortDef, accept, parse_wire_type
 from nodeset.source import Declaration
+from nodeset.submission import FORMATS
 
 RESERVED_INPUT = "after"
 """The ordering-only input that every node has in a graph."""
@@ -157,6 +158,33 @@ def check_metadata(metadata: Any, place: str) -> None:
         accept(PortDef("get_eval_metadata()", "JSON"), metadata, "value of")
     except PortError as error:
         _refuse(place, f"has metadata that is no JSON: {error}")
+
+
+def check_scoring(metadata: Any, tools: Mapping[str, BaseCanvasNode], place: str) -> None:
+    """Refuse metadata whose metrics' definitions or submission can't be used."""
+    if metadata is None:
+        return
+    definitions = metadata.get("metric_definitions", {})
+    if not isinstance(definitions, Mapping) or not all(
+        isinstance(facts, Mapping) for facts in definitions.values()
+    ):
+        rule = "it must be a dict of a metric's name to a dict of facts, as distance, threshold_m"
+        _refuse(place, f"has metadata metric_definitions={definitions!r}; {rule}")
+    submission = metadata.get("submission")
+    if submission is not None:
+        _check_submission(submission, tools, place)
+
+
+def _check_submission(submission: Any, tools: Mapping[str, BaseCanvasNode], place: str) -> None:
+    is_complete = isinstance(submission, Mapping) and set(submission) == {"format", "poses"}
+    if not is_complete or submission["format"] not in FORMATS:
+        rule = f"it must be a dict of format ({', '.join(FORMATS)}) and poses"
+        _refuse(place, f"has metadata submission={submission!r}; {rule}")
+    outputs = [f"{name}.{port.name}" for name, tool in tools.items() for port in tool.output_ports]
+    poses = submission["poses"]
+    if not _is_names(poses) or not poses or not set(poses) <= set(outputs):
+        rule = "each must be an output port of the nodeset's tools, written TOOL.PORT"
+        _refuse(place, f"has metadata submission with poses={poses!r}; {rule}")
 
 
 def _is_names(value: Any) -> bool:

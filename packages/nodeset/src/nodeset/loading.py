@@ -15,7 +15,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Dict, List, Mapping, NoReturn, Optional, Type
 
-from nodeset.checking import check_controller, check_metadata, check_mode, check_tools
+from nodeset.checking import (
+    check_controller,
+    check_metadata,
+    check_mode,
+    check_scoring,
+    check_tools,
+)
 from nodeset.contract import BaseCanvasNode, BaseController, BaseNodeSet
 from nodeset.errors import AuthorError, ContractError
 from nodeset.fresh import FreshLoader, import_fresh_from
@@ -63,6 +69,7 @@ def load_nodeset(
     tools = check_tools(_author(nodeset.get_tools, place), declaration.name, place)
     metadata = _author(nodeset.get_eval_metadata, place)
     check_metadata(metadata, place)
+    check_scoring(metadata, tools, place)
     controller = _make_controller(cls, nodeset, place)
     check_controller(controller, place, brings_episodes=metadata is not None)
     return LoadedNodeSet(declaration, nodeset, tools, controller, metadata)

@@ -1,0 +1,67 @@
+"""What a run reports does not depend on who ends first, and it can prove what it counted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+EPISODES = 500
+
+
+def test_early_successes_and_late_failures_give_the_same_rate_at_1_and_50_workers(
+    wayfare: Any,
+) -> None:
+    reports = [
+        wayfare.evaluate(
+            "outing", "--workers", workers, "--set", f"nodesets.env_outing.count={EPISODES}"
+        )
+        for workers in ("1", "50")
+    ]
+    for report in reports:
+        success = report["metrics"]["success"]
+        assert (success["n"], success["mean"]) == (EPISODES, 0.40)
+        assert report["coverage"]["certified"]
+        assert report["coverage"]["recorded"] == EPISODES
+    alone, together = reports
+    assert alone["metrics"] == together["metrics"]
+    assert alone["digest"] == together["digest"]
+    assert alone["coverage"] == together["coverage"]
+
+
+def test_a_value_that_is_not_a_number_voids_one_value_and_no_run(wayfare: Any) -> None:
+    report = wayfare.evaluate("outing", "--workers", "3")
+    spl = report["metrics"]["spl"]
+    assert (spl["n"], spl["undefined"]) == (9, {"not a number": 1})
+    assert spl["mean"] == 4 / 9
+    assert spl["definition"] == {"distance": "geodesic on the line", "threshold_m": 3.0}
+    assert report["metrics"]["success"]["mean"] == 0.4
+
+
+def test_show_certifies_anew_and_says_so_with_its_exit_status(wayfare: Any) -> None:
+    run = wayfare.evaluate("outing")["out"]
+    shown = wayfare.run("show", run, "--json", "--by", "weather")
+    assert shown.status == 0
+    assert shown.document["coverage"]["certified"]
+    parts = shown.document["by"]["parts"]
+    assert {label: part["metrics"]["success"]["n"] for label, part in parts.items()} == {
+        "rain": 5,
+        "sun": 5,
+    }
+
+    summary = Path(run) / "summary.json"
+    plan = json.loads((Path(run) / "plan.json").read_text())
+    summary.unlink()
+    del plan["checksum"]
+    assert wayfare.run("show", run).status == 0
+    (Path(run) / "plan.json").write_text(json.dumps(plan))
+    assert wayfare.run("show", run).status == 2
+
+
+def test_repeats_have_seeds_of_their_own_and_their_variance_is_told(wayfare: Any) -> None:
+    report = wayfare.evaluate("outing", "--repeats", "3", "--workers", "4")
+    repeats = report["metrics"]["success"]["repeats"]
+    assert (repeats["episodes"], repeats["repeats"]) == (10, 3)
+    assert repeats["means"] == [0.4] * 3
+    assert (repeats["variance_within"], repeats["icc"]) == (0.0, 1.0)
+    assert report["coverage"]["episodes"] == 30
