@@ -95,7 +95,9 @@ def test_options_that_must_be_given_are_marked(page):
     assert set(marked) == required
 
 
-@pytest.mark.parametrize("line", [*CALL_EXAMPLES, *EXPORT_EXAMPLES, *NODESET_EXAMPLES, *GRAPH_EXAMPLES])
+@pytest.mark.parametrize(
+    "line", [*CALL_EXAMPLES, *EXPORT_EXAMPLES, *NODESET_EXAMPLES, *GRAPH_EXAMPLES]
+)
 def test_the_examples_of_the_help_stand_on_the_page(line, page):
     assert f"\n$ {line}\n" in page
 

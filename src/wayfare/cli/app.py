@@ -19,7 +19,6 @@ from wayfare.cli import compare as compare_command
 from wayfare.cli import doctor as doctor_command
 from wayfare.cli import eval as eval_command
 from wayfare.cli import export as export_command
-from wayfare.cli import export as export_command
 from wayfare.cli import look, new
 from wayfare.cli import replay as replay_command
 from wayfare.cli.exit_status import ExitStatus
@@ -45,7 +44,6 @@ app.command("call", epilog=new.make_epilog(call_command.EXAMPLES))(call_command.
 app.add_typer(new.app, name="new")
 app.command("runs")(look.runs)
 app.command("show")(look.show)
-app.command("export", epilog=new.make_epilog(export_command.EXAMPLES))(export_command.export)
 app.command("export", epilog=new.make_epilog(export_command.EXAMPLES))(export_command.export)
 app.command("replay")(replay_command.replay_call)
 app.command("check", epilog=new.make_epilog(check_command.EXAMPLES))(check_command.check)
