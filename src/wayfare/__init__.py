@@ -4,9 +4,6 @@ Importing this package loads nothing heavy and starts nothing: its names are loa
 first asked for. `__init__.pyi` says the same to type checkers and editors.
 """
 
-from importlib import import_module
-from typing import Any
-
 __version__ = "0.1.0"
 
 _HOME = {
@@ -21,9 +18,12 @@ _HOME = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # Here, so that the command, which loads this first, can hear of an interrupt the sooner.
+    from importlib import import_module  # noqa: PLC0415
+
     value = getattr(import_module(_HOME[name]), name)
     globals()[name] = value
     return value

@@ -10,7 +10,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,9 @@ END_SECONDS = 120.0
 LEFT_SECONDS = 10.0
 MAX_STARTS = 60
 """How often one run is started before it counts as one that never ends."""
-SIZES = (24, 40)
+SIZES = (100, 200, 300)
+MAX_BLOWS = 14
+"""To one process of a run, from its start to its end."""
 MAX_WORKERS = 5
 
 
@@ -40,15 +42,16 @@ class Case:
 
     @property
     def settings(self) -> list[str]:
-        pairs = {"count": self.count, "max_delay_s": 0.01, "raise_every": 13}
+        pairs = {"count": self.count, "max_delay_s": 0.02, "raise_every": 13}
         return [text for key, value in pairs.items() for text in _set(key, value)]
 
 
 class Campaign:
     """Runs under blows, drawn from one seed, in one folder."""
 
-    def __init__(self, folder: Path, seed: int) -> None:
+    def __init__(self, folder: Path, seed: int, tell: Callable[[str], None] = print) -> None:
         self._folder = folder
+        self._tell = tell
         self._rng = random.Random(seed)
         self._references: dict[Case, Run] = {}
         self.tally = Tally(seed)
@@ -59,6 +62,7 @@ class Campaign:
         while self.tally.kills < kills and len(self.tally.failures) < 3:
             self._run(Case(self._rng.choice(SIZES)), kills)
             self.tally.seconds = time.monotonic() - began
+            self._tell(f"{self.tally.kills} kills in {self.tally.runs} runs")
         return self.tally
 
     def _run(self, case: Case, kills: int) -> None:
@@ -105,7 +109,7 @@ class Campaign:
 
     def _strike(self, process: subprocess.Popen[bytes], folder: Path, kills: int) -> set[int]:
         family: set[int] = set()
-        for _ in range(self._rng.randint(0, 4)):
+        for _ in range(self._rng.randint(0, MAX_BLOWS)):
             family |= descendants_of(process.pid)
             if process.poll() is not None or self.tally.kills >= kills:
                 break

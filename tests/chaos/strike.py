@@ -20,10 +20,10 @@ from wayfare.store.truth import EPISODES_FILE
 
 FATAL = (signal.SIGKILL, signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT)
 POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR2)
-WAIT_SECONDS = 1.5
+WAIT_SECONDS = 0.5
 POLL_SECONDS = 0.0005
 
-TARGETS = ("main", "main", "main", "copy", "copy", "copy", "shared", "shared", "keeper")
+TARGETS = ("main",) * 3 + ("copy",) * 10 + ("shared",) * 4 + ("keeper",)
 ACTS = {
     "main": ("kill", "kill", "kill", "kill", "stop", "starve", "ask"),
     "copy": ("kill", "kill", "kill", "stop", "stop for good", "starve"),

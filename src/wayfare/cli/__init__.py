@@ -1,21 +1,36 @@
 """The `wayfare` command: the only place that reads settings and chooses a launcher."""
 
-from __future__ import annotations
-
+# The built-in half of `signal`, whose other half loads so long that an interrupt may come first.
+import _signal  # type: ignore[import-not-found]
+import os
 import sys
 
 __all__ = ["main"]
 
 INTERRUPTED = 130
+_MESSAGE = "wayfare: interrupted.\n"
 
 
 def main() -> None:
     """Run the command that the command line names; ends the process with its status."""
-    try:
-        # Here, since an interrupt while it loads, which takes a moment, shall be no traceback.
-        from wayfare.cli.app import main as run_command  # noqa: PLC0415
+    is_heard = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
+    if is_heard:  # else whoever started the process wants it to be deaf
+        _signal.signal(_signal.SIGINT, _leave)
+    # Here, since loading it takes a moment, in which an interrupt shall be no traceback.
+    from wayfare.cli.app import main as run_command  # noqa: PLC0415
 
+    try:
+        if is_heard:
+            _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         run_command()
     except KeyboardInterrupt:
-        sys.stderr.write("wayfare: interrupted.\n")
+        sys.stderr.write(_MESSAGE)
         sys.exit(INTERRUPTED)
+    finally:
+        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # all is said
+
+
+def _leave(_number: int, _frame: object) -> None:
+    """End at once: while the command loads there is nothing yet to end in order."""
+    os.write(2, _MESSAGE.encode())
+    os._exit(INTERRUPTED)
