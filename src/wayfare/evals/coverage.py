@@ -5,13 +5,12 @@ Knows nothing of how episodes run or of who wrote the records.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 
 from wayfare.evals.digest import digest_episodes
 from wayfare.evals.episodes import hash_episodes
 from wayfare.store.claim import Claim, read_claims
-from wayfare.store.records import EpisodeKey, RunHeader
+from wayfare.store.records import OUTCOMES, EpisodeKey, RunHeader
 from wayfare.store.run import RunReader
 from wayfare.store.summary import Coverage, RunStatus, RunSummary
 
@@ -19,14 +18,21 @@ MAX_PROBLEMS = 10
 """So many are listed; a file of another run would have one per record."""
 
 
-def certify(header: RunHeader, claims: Iterable[Claim]) -> Coverage:
+def certify(
+    header: RunHeader, claims: Iterable[Claim], summary: RunSummary | None = None
+) -> Coverage:
     """Return the certificate of a run whose file of truth holds these claims, in that order.
 
-    Keys are compared whole: two episodes with one id in different scenes are two.
+    Keys are compared whole: two episodes with one id in different scenes are two. With a summary
+    it is also checked that this is a summary of these records.
     """
     count = _Count([planned.key for planned in header.episodes])
     list_hash = hash_episodes(count.keys)
-    problems = [*_check_list(header, list_hash), *(p for c in claims for p in count.add(c))]
+    problems = [*_check_list(header, list_hash)]
+    for claim in claims:
+        problems += count.add(claim)
+    if summary is not None:
+        problems += _check_summary(summary, count)
     missing = len(count.keys) - count.recorded
     return Coverage(
         certified=not problems and not missing,
@@ -39,32 +45,8 @@ def certify(header: RunHeader, claims: Iterable[Claim]) -> Coverage:
 
 
 def certify_run(reader: RunReader, summary: RunSummary | None = None) -> Coverage:
-    """Return the certificate of a run on disk; raises CorruptFileError for an unreadable file.
-
-    With a summary it is also checked that this is a summary of these records.
-    """
-    last: dict[EpisodeKey, str] = {}
-
-    def follow() -> Iterator[Claim]:
-        for claim in read_claims(reader.folder):
-            if summary is not None:
-                last[claim.key] = claim.digest
-            yield claim
-
-    coverage = certify(reader.header, follow())
-    if summary is None:
-        return coverage
-    problems = list(_check_summary(summary, last))
-    if not problems:
-        return coverage
-    return Coverage(
-        certified=False,
-        list_hash=coverage.list_hash,
-        episodes=coverage.episodes,
-        recorded=coverage.recorded,
-        missing=coverage.missing,
-        problems=_shorten([*coverage.problems, *problems]),
-    )
+    """Return the certificate of a run on disk; raises CorruptFileError for an unreadable file."""
+    return certify(reader.header, read_claims(reader.folder), summary)
 
 
 def settle_status(status: RunStatus, coverage: Coverage) -> RunStatus:
@@ -72,16 +54,18 @@ def settle_status(status: RunStatus, coverage: Coverage) -> RunStatus:
     return "uncertified" if coverage.problems else status
 
 
-@dataclass(slots=True)
 class _Count:
-    """How often each episode of a list was recorded."""
+    """How each episode of a list was recorded last; nothing of the records is kept but digests."""
 
-    keys: list[EpisodeKey]
-    outcomes: dict[int, str] = field(default_factory=dict)
+    def __init__(self, keys: Sequence[EpisodeKey]) -> None:
+        self.keys = keys
+        self._states = bytearray(len(keys))
+        """By position: 0 for an episode without a record, else 1 + its outcome's number."""
+        self._digests: list[bytes] = [b""] * len(keys)
 
     @property
     def recorded(self) -> int:
-        return len(self.outcomes)
+        return len(self.keys) - self._states.count(0)
 
     def add(self, claim: Claim) -> Iterator[str]:
         """Count one record; yield what is wrong with it."""
@@ -89,10 +73,19 @@ class _Count:
         if not 0 <= position < len(self.keys) or self.keys[position] != claim.key:
             yield f"a record of episode {claim.key.text} is not what the list has at {position}"
             return
-        earlier = self.outcomes.get(position, "error")
-        if earlier != "error":
+        state = self._states[position]
+        if state and OUTCOMES[state - 1] != "error":
+            earlier = OUTCOMES[state - 1]
             yield f"episode {claim.key.text} is recorded again after it was {earlier}"
-        self.outcomes[position] = claim.outcome
+        self._states[position] = 1 + OUTCOMES.index(claim.outcome)
+        self._digests[position] = bytes.fromhex(claim.digest)
+
+    def digest(self) -> str:
+        """Return the digest (hex) that a summary of the last records has."""
+        recorded = (position for position, state in enumerate(self._states) if state)
+        ordered = sorted(recorded, key=lambda position: self.keys[position].parts)
+        episodes = ((self.keys[n], self._digests[n].hex()) for n in ordered)
+        return digest_episodes(len(ordered), episodes).hex()
 
 
 def _check_list(header: RunHeader, list_hash: str) -> Iterator[str]:
@@ -107,10 +100,8 @@ def _check_list(header: RunHeader, list_hash: str) -> Iterator[str]:
         yield f"episode {twice.text} stands more than once in the fixed list"
 
 
-def _check_summary(summary: RunSummary, last: dict[EpisodeKey, str]) -> Iterator[str]:
-    digest = digest_episodes(
-        len(last), ((key, last[key]) for key in sorted(last, key=lambda key: key.parts))
-    ).hex()
+def _check_summary(summary: RunSummary, count: _Count) -> Iterator[str]:
+    digest = count.digest()
     if digest != summary.digest:
         yield f"the summary has the digest {summary.digest}, but the records come to {digest}"
 

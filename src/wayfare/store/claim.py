@@ -13,7 +13,7 @@ import msgpack
 
 from wayfare.store.errors import CorruptFileError
 from wayfare.store.frames import read_frames
-from wayfare.store.records import EpisodeKey
+from wayfare.store.records import OUTCOMES, EpisodeKey, Outcome
 from wayfare.store.truth import EPISODES_FILE
 
 
@@ -23,7 +23,7 @@ class Claim:
 
     position: int
     key: EpisodeKey
-    outcome: str
+    outcome: Outcome
     digest: str
 
 
@@ -37,9 +37,8 @@ def read_claims(folder: Path) -> Iterator[Claim]:
         try:
             position, _, packed = msgpack.unpackb(payload)
             fields = msgpack.unpackb(packed)
-            claim = Claim(
-                position, EpisodeKey(**fields["key"]), fields["outcome"], fields["digest"]
-            )
+            outcome = OUTCOMES[OUTCOMES.index(fields["outcome"])]
+            claim = Claim(position, EpisodeKey(**fields["key"]), outcome, fields["digest"])
         except (ValueError, TypeError, LookupError) as error:
             raise CorruptFileError(f"{path}: byte {offset}: no episode record: {error}") from error
         yield claim

@@ -111,13 +111,27 @@ def test_a_run_on_disk_is_certified_anew(folder):
     assert summary.coverage.certified
 
 
-def test_a_record_that_was_slipped_in_takes_the_certificate_and_the_status_away(folder):
-    slipped = pack_record(record(replace(KEYS[1], id="2")))
+def slip_in(folder, position, entry):
     file = FrameWriter.open(folder / EPISODES_FILE)
-    file.append([msgpack.packb([1, 16, slipped])])
+    file.append([msgpack.packb([position, 16, pack_record(entry)])])
     file.close()
+
+
+def test_a_record_that_was_slipped_in_takes_the_certificate_and_the_status_away(folder):
+    slip_in(folder, 1, record(replace(KEYS[1], id="2")))
     summary = summarise_run(RunReader.open(folder, folder.parent))
     assert summary.status == "uncertified"
     assert summary.coverage is not None
-    assert len(summary.coverage.problems) == 2
-    assert summary.coverage.problems[1].startswith("the summary has the digest")
+    assert summary.coverage.problems == (
+        "a record of episode env@0123/val/cellar/2/0 is not what the list has at 1",
+    )
+
+
+def test_a_record_that_was_replaced_is_not_what_the_summary_is_of(folder):
+    slip_in(folder, 1, replace(record(KEYS[1]), digest="cd" * 16))
+    summary = summarise_run(RunReader.open(folder, folder.parent))
+    assert summary.status == "uncertified"
+    assert summary.coverage is not None
+    again, other = summary.coverage.problems
+    assert again.endswith("is recorded again after it was completed")
+    assert other.startswith("the summary has the digest")
