@@ -176,10 +176,8 @@ async def _check_one_nodeset(
     reader = RunReader.open(asked.from_run, asked.out) if asked.from_run is not None else None
     config = _read_config(entry.name, asked.overrides)
     async with Surroundings(environment=settings.environment).launching() as launcher:
-        laboratory = Laboratory(entry, config, launcher)
-        gatherer = Gatherer(
-            laboratory, registry, settings.workspaces, seed=asked.seed, split=asked.split
-        )
+        laboratory = Laboratory(entry, config, launcher, asked.split)
+        gatherer = Gatherer(laboratory, registry, settings.workspaces, asked.seed)
         return await check_nodeset(gatherer, reader)
 
 

@@ -81,9 +81,11 @@ class _Walk:
     def _visit_class(self, cls: type) -> None:
         for name, value in list(vars(cls).items()):
             function = getattr(value, "__func__", value)
+            if name.startswith("__") and name not in ("__init__", "__call__"):
+                continue
             if inspect.isfunction(function):
                 self._visit_defaults(f"{cls.__name__}.{name}", function)
-            elif not name.startswith("__"):
+            else:
                 self.visit(f"{cls.__name__}.{name}", value, 0)
 
     def _visit_defaults(self, label: str, function: Any) -> None:

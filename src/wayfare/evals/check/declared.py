@@ -7,12 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from nodeset.digest import digest_value
 from wayfare.evals.check.lens import CheckedTool
-from wayfare.evals.check.subject import BASE, Conditions, Laboratory
+from wayfare.evals.check.subject import Listing, Subject
 from wayfare.evals.check.verdict import CounterExample, Property
-
-OTHER_PROCESS = Conditions(hash_seed=2)
+from wayfare.evals.comparison_value import are_equal, locate
 
 
 def check_volatile(tools: Mapping[str, CheckedTool]) -> Property:
@@ -29,62 +27,62 @@ def check_volatile(tools: Mapping[str, CheckedTool]) -> Property:
     return Property(name="volatile", verdict="pass", says=", ".join(ports) or "there are none")
 
 
-async def check_metadata(laboratory: Laboratory, split: str | None) -> Property:
-    """Read metadata and episodes in two processes of other hash seeds; they must agree."""
-    listed = []
-    for conditions in (BASE, OTHER_PROCESS):
-        async with laboratory.open(conditions) as subject:
-            metadata = subject.manifest["metadata"]
-            if metadata is None:
-                says = "the nodeset brings no episodes"
-                return Property(name="metadata", verdict="not applicable", says=says)
-            name = split or metadata["default_split"]
-            listed.append((metadata, await subject.list_episodes(name)))
-    (one, episodes), (other, others) = listed
-    if digest_value(one) != digest_value(other):
-        return _metadata_fault("get_eval_metadata()", str(one), str(other))
-    for index, (first, second) in enumerate(zip(episodes, others, strict=False)):
-        if digest_value(first) != digest_value(second):
-            return _metadata_fault(f"episode {index} of {name!r}", str(first), str(second))
-    if len(episodes) != len(others):
-        return _metadata_fault(f"split {name!r}", f"{len(episodes)} episodes", f"{len(others)}")
-    says = f"JSON; {len(episodes)} episodes of {name!r} in the same order in two processes"
+def check_metadata(listings: Mapping[int, Listing]) -> Property:
+    """Compare metadata and episodes as processes of several hash seeds gave them."""
+    (seed, first), *others = listings.items()
+    if first.metadata is None:
+        says = "the nodeset brings no episodes"
+        return Property(name="metadata", verdict="not applicable", says=says)
+    for other_seed, other in others:
+        if not are_equal(first.metadata, other.metadata):
+            a, b = str(first.metadata), str(other.metadata)
+            return _metadata_fault("get_eval_metadata()", a, b)
+        if not are_equal(first.episodes, other.episodes):
+            spot = locate(first.episodes, other.episodes)
+            place = f"get_episodes({first.split!r}){spot.place}"
+            return _metadata_fault(
+                place,
+                f"{spot.a} (PYTHONHASHSEED={seed})",
+                f"{spot.b} (PYTHONHASHSEED={other_seed})",
+            )
+    says = (
+        f"{len(first.episodes)} episodes of {first.split!r}, in the same order in processes with "
+        f"{len(listings)} hash seeds"
+    )
     return Property(name="metadata", verdict="pass", says=says)
 
 
 def _metadata_fault(place: str, a: str, b: str) -> Property:
     example = CounterExample(
-        tool="get_episodes" if place.startswith(("episode", "split")) else "get_eval_metadata",
+        tool=place.partition("(")[0],
         place=place,
         a=a,
         b=b,
-        note="in two processes with other hash seeds",
         meaning="The list of episodes differs from process to process, so keys do not match.",
         cause="the order of a set or of a directory's files; sort.",
     )
     return Property(name="metadata", verdict="fail", says=f"see {place}", examples=(example,))
 
 
-async def check_controller(laboratory: Laboratory) -> Property:
+async def check_controller(subject: Subject) -> Property:
     """Ask the controller what it shows, offers and does before an episode."""
-    async with laboratory.open() as subject:
-        controller, metadata = subject.manifest["controller"], subject.manifest["metadata"]
-        if controller is None:
-            return Property(name="controller", verdict="not applicable", says="there is none")
-        await subject.ask_controller("on_load")
-        fields = {field["name"]: field for field in controller["fields"]}
-        for field in fields.values():
-            if field["kind"] != "select":
-                continue
-            options = await subject.ask_controller("options", name=field["name"])
-            missing = [s for s in (metadata or {}).get("splits", ()) if s not in (options or ())]
-            if field["name"] == "split" and missing:
-                says = f"get_options('split') does not offer split {missing[0]!r} of the metadata"
-                return Property(name="controller", verdict="warning", says=says)
-        if metadata is not None:
-            await subject.ask_controller("field", name="split", value=metadata["default_split"])
-            await subject.ask_controller("field", name="episode_index", value=0)
-            await subject.ask_controller("action", name="play", params={})
+    controller, metadata = subject.manifest["controller"], subject.manifest["metadata"]
+    if controller is None:
+        return Property(name="controller", verdict="not applicable", says="there is none")
+    await subject.ask_controller("on_load")
+    options = {
+        field["name"]: await subject.ask_controller("options", name=field["name"])
+        for field in controller["fields"]
+        if field["kind"] == "select"
+    }
+    if metadata is not None:
+        await subject.ask_controller("field", name="split", value=metadata["default_split"])
+        await subject.ask_controller("field", name="episode_index", value=0)
+        await subject.ask_controller("action", name="play", params={})
+        missing = [s for s in metadata["splits"] if s not in options.get("split", [s])]
+        if missing:
+            says = f"get_options('split') does not offer split {missing[0]!r} of the metadata"
+            return Property(name="controller", verdict="warning", says=says)
     return Property(name="controller", verdict="pass", says="it shows, offers and plays")
 
 

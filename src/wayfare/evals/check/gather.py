@@ -44,35 +44,34 @@ class Gatherer:
     registry: WorkspaceComponentRegistry
     workspaces: Sequence[Path]
     seed: int
-    split: str | None = None
 
-    async def gather(self, from_run: RunReader | None = None) -> Material:
-        """Return what the nodeset's tools can be called with."""
+    def read_run(self, reader: RunReader | None) -> Material:
+        """Return what a recorded run holds; the nodeset is checked as it is configured there."""
         material = Material()
-        if from_run is not None:
-            self._add_run(material, from_run)
-        async with self.laboratory.open() as subject:
-            samples = [await subject.sample(hash64(self.seed, n)) for n in range(SAMPLES)]
-            if subject.manifest["parallelism"] == "shared" and samples[0]:
-                material.calls += _calls_of(samples)
-                material.sources.append("sample_inputs")
-            if self._missing(material, subject):
-                await self._add_graphs(material, subject)
-            if self._missing(material, subject):
-                await self._add_own_episodes(material, subject, samples[0])
+        if reader is not None:
+            name = self.laboratory.name
+            recorded = read_scripts(reader, name, self.registry, may_fail=True)
+            self.laboratory.config = {**recorded.config, **self.laboratory.config}
+            material.scripts += recorded.scripts
+            material.sources.append(f"run {reader.header.run_id}")
         return material
+
+    async def fill(self, material: Material, subject: Subject) -> None:
+        """Add what the nodeset's other tools can be called with; the copy is used up by it."""
+        samples = [await subject.sample(hash64(self.seed, n)) for n in range(SAMPLES)]
+        if subject.manifest["parallelism"] == "shared" and samples[0]:
+            missing = self._missing(material, subject)
+            material.calls += [call for call in _calls_of(samples) if call.tool in missing]
+            material.sources.append("sample_inputs")
+        if self._missing(material, subject):
+            await self._add_graphs(material, subject)
+        if self._missing(material, subject):
+            await self._add_own_episodes(material, subject, samples[0])
 
     def _missing(self, material: Material, subject: Subject) -> set[str]:
         """Return the tools that nothing calls so far."""
         tools = {tool["name"] for tool in subject.manifest["tools"]}
         return tools - {call.tool for call in material.all_calls}
-
-    def _add_run(self, material: Material, reader: RunReader) -> None:
-        name = self.laboratory.name
-        recorded = read_scripts(reader, name, self.registry, may_fail=True)
-        self.laboratory.config = {**recorded.config, **self.laboratory.config}
-        material.scripts += recorded.scripts
-        material.sources.append(f"run {reader.header.run_id}")
 
     async def _add_graphs(self, material: Material, subject: Subject) -> None:
         """Run graphs that use the nodeset as it is configured here, while they add a tool."""
@@ -154,7 +153,7 @@ class Gatherer:
                 EpisodeContext(index=n, id=str(n), split="check", seed=hash64(self.seed, n))
                 for n in range(EPISODES)
             ]
-        split = self.split or metadata["default_split"]
+        split = self.laboratory.split or metadata["default_split"]
         listed = await subject.list_episodes(split)
         selection = f"0:{min(EPISODES, len(listed))}"
         plan = plan_episodes(self.laboratory.name, split, listed, selection=selection, repeats=1)

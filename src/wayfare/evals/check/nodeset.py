@@ -45,7 +45,10 @@ async def check_nodeset(gatherer: Gatherer, from_run: RunReader | None = None) -
     Raises FaultyCodeError for what its own code raised where it may not, and FleetSetupError.
     """
     laboratory = gatherer.laboratory
-    material = await gatherer.gather(from_run)
+    material = gatherer.read_run(from_run)
+    async with laboratory.open() as subject:
+        await gatherer.fill(material, subject)
+        controller = await check_controller(subject)
     async with laboratory.open() as subject:
         manifest = subject.manifest
         concurrent = await subject.list_concurrent()
@@ -61,8 +64,8 @@ async def check_nodeset(gatherer: Gatherer, from_run: RunReader | None = None) -
         *examined.properties,
         *_conclude_residue(residue, manifest["parallelism"]),
         check_volatile(tools),
-        await check_metadata(laboratory, gatherer.split),
-        await check_controller(laboratory),
+        check_metadata(laboratory.listings),
+        controller,
         *_conclude_coverage(material, tools),
         *list_hints(manifest["parallelism"], tools, concurrent),
     ]

@@ -129,6 +129,15 @@ class Subject:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The metadata of a nodeset and the episodes of one split, as one process gave them."""
+
+    metadata: Mapping[str, Any] | None
+    split: str = ""
+    episodes: Sequence[Mapping[str, Any]] = ()
+
+
 @dataclass(slots=True)
 class Laboratory:
     """The nodeset that is checked, and what starts copies of it."""
@@ -136,6 +145,9 @@ class Laboratory:
     entry: NodeSetEntry
     config: Mapping[str, Any]
     launcher: Launcher
+    split: str | None = None
+    listings: dict[int, Listing] = field(default_factory=dict)
+    """Per hash seed what a process with it listed."""
     copies: int = field(default=0)
     """How many were started."""
     _places: asyncio.Semaphore = field(
@@ -173,7 +185,17 @@ class Laboratory:
             await fleet.initialize_all()
             environment = self.name if fleet.manifests[self.name]["metadata"] else None
             async with EnvWorkerPool(fleet, environment) as pool:
-                yield Subject(fleet, pool.workers[0], self.name)
+                subject = Subject(fleet, pool.workers[0], self.name)
+                if conditions.hash_seed not in self.listings:
+                    self.listings[conditions.hash_seed] = await self._list(subject)
+                yield subject
+
+    async def _list(self, subject: Subject) -> Listing:
+        metadata = subject.manifest["metadata"]
+        if metadata is None:
+            return Listing(None)
+        split = self.split or metadata["default_split"]
+        return Listing(metadata, split, await subject.list_episodes(split))
 
     @asynccontextmanager
     async def _translating(self) -> AsyncIterator[None]:
