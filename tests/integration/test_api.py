@@ -69,6 +69,17 @@ def test_a_run_says_what_it_came_to(tmp_path):
     assert repr(run) == f"<Run {run.id}: done, 6 of 6 episodes>"
 
 
+def test_a_run_is_summed_up_apart(tmp_path):
+    run = evaluate("outing", tmp_path, overrides={"env_outing.count": 6}, episodes="")
+
+    assert {label: part.episodes.total for label, part in run.by("weather").items()} == {
+        "rain": 3,
+        "sun": 3,
+    }
+    assert run.by("repeat")["0"].metrics["success"].mean == 0.5
+    assert run.summary.coverage.certified
+
+
 def test_a_trajectory_is_what_fired(tmp_path):
     run = evaluate("drift", tmp_path, repeats=2, episodes=[3])
     row = run.episodes[0]

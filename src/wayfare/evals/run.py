@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, overload
 
+from wayfare.evals.breakdown import Part, break_down
 from wayfare.evals.report import EpisodeRow, list_episodes, summarise_run
 from wayfare.evals.table import to_arrow, to_pandas
 from wayfare.graph.document import GraphDocument, read_graph
 from wayfare.graph.fault import suggest
 from wayfare.store.errors import StoreError
+from wayfare.store.labels import read_labels
 from wayfare.store.recording_actions import RecordedAction
 from wayfare.store.records import EpisodeKey, EpisodeRecord, Firing, RunHeader
 from wayfare.store.run import RunReader
@@ -111,6 +113,14 @@ class Run:
     def episodes(self) -> Episodes:
         """Return the finished episodes."""
         return Episodes(list_episodes(self._records()))
+
+    def by(self, key: str) -> Mapping[str, Part]:
+        """Return counts and metrics apart: by scene, group, split, repeat, outcome or info key.
+
+        Raises UnknownKeyError.
+        """
+        labels = read_labels(self.folder, len(self.header.episodes))
+        return break_down(self.header, self._records(), key, labels=labels).parts
 
     def trajectory(self, episode: str | EpisodeRow | EpisodeKey) -> list[Firing]:
         """Return what fired in an episode, by turns and path: `path`, `turns`, `digest`.

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
+
+from wayfare.store.frames import FrameWriter, read_frames
+from wayfare.store.truth import EPISODES_FILE
 
 EPISODES = 500
 
@@ -49,13 +51,21 @@ def test_show_certifies_anew_and_says_so_with_its_exit_status(wayfare: Any) -> N
         "sun": 5,
     }
 
-    summary = Path(run) / "summary.json"
-    plan = json.loads((Path(run) / "plan.json").read_text())
-    summary.unlink()
-    del plan["checksum"]
-    assert wayfare.run("show", run).status == 0
-    (Path(run) / "plan.json").write_text(json.dumps(plan))
-    assert wayfare.run("show", run).status == 2
+
+def test_a_record_that_counts_twice_takes_the_certificate_away(wayfare: Any) -> None:
+    run = Path(wayfare.evaluate("outing")["out"])
+    (_, first), *_ = read_frames(run / EPISODES_FILE)
+    file = FrameWriter.open(run / EPISODES_FILE)
+    file.append([first])
+    file.close()
+
+    shown = wayfare.run("show", str(run), "--json")
+
+    assert (shown.status, shown.document["status"]) == (3, "uncertified")
+    (problem,) = shown.document["coverage"]["problems"]
+    assert "is recorded again after it was completed" in problem
+    assert "not certified" in wayfare.run("show", str(run)).out
+    assert "not certified" in wayfare.run("export", str(run), "--to", "csv").err
 
 
 def test_repeats_have_seeds_of_their_own_and_their_variance_is_told(wayfare: Any) -> None:
