@@ -29,8 +29,10 @@ LEFT_SECONDS = 10.0
 MAX_STARTS = 60
 """How often one run is started before it counts as one that never ends."""
 SIZES = (100, 200, 300)
-MAX_BLOWS = 14
-"""To one process of a run, from its start to its end."""
+MAX_BLOWS = 10
+"""From one start of a run to the next."""
+MURDEROUS = 0.8
+"""How often the main process gets the last one."""
 MAX_WORKERS = 5
 
 
@@ -109,11 +111,13 @@ class Campaign:
 
     def _strike(self, process: subprocess.Popen[bytes], folder: Path, kills: int) -> set[int]:
         family: set[int] = set()
-        for _ in range(self._rng.randint(0, MAX_BLOWS)):
+        blows = [None] * self._rng.randint(0, MAX_BLOWS)
+        last = ["main"] if self._rng.random() < MURDEROUS else []
+        for target in [*blows, *last]:
             family |= descendants_of(process.pid)
             if process.poll() is not None or self.tally.kills >= kills:
                 break
-            blow = strike(self._rng, process.pid, folder)
+            blow = strike(self._rng, process.pid, folder, target=target)
             if blow is not None:
                 self.tally.struck(blow)
                 if blow.ends_main:

@@ -20,7 +20,7 @@ from wayfare.store.truth import EPISODES_FILE
 
 FATAL = (signal.SIGKILL, signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT)
 POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR2)
-WAIT_SECONDS = 0.5
+WAIT_SECONDS = 0.4
 POLL_SECONDS = 0.0005
 
 TARGETS = ("main",) * 3 + ("copy",) * 10 + ("shared",) * 4 + ("keeper",)
@@ -50,12 +50,14 @@ class Strike:
         return f"{self.act} {self.target}"
 
 
-def strike(rng: random.Random, main: int, folder: Path) -> Strike | None:
-    """Wait for an instant and do something to one of the run's processes.
+def strike(
+    rng: random.Random, main: int, folder: Path, *, target: str | None = None
+) -> Strike | None:
+    """Wait for an instant and do something to one of the run's processes, that of `target`.
 
     None: the one that was chosen is not there, now or any more.
     """
-    target = rng.choice(TARGETS)
+    target = target or rng.choice(TARGETS)
     act = rng.choice(ACTS[target])
     instant = rng.choice(INSTANTS)
     _wait_for(instant, rng, folder)

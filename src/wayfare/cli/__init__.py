@@ -16,10 +16,10 @@ def main() -> None:
     is_heard = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
     if is_heard:  # else whoever started the process wants it to be deaf
         _signal.signal(_signal.SIGINT, _leave)
-    # Here, since loading it takes a moment, in which an interrupt shall be no traceback.
-    from wayfare.cli.app import main as run_command  # noqa: PLC0415
-
     try:
+        # Here, since loading it takes a moment, in which an interrupt shall be no traceback.
+        from wayfare.cli.app import main as run_command  # noqa: PLC0415
+
         if is_heard:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         run_command()

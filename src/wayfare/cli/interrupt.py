@@ -31,14 +31,20 @@ def handle_signals(
 ) -> Iterator[None]:
     """Call `on_signal` with the seconds that are left whenever a signal asks for the end.
 
-    `drain_seconds` goes over the defaults for every signal. What comes after the end is ignored, so
-    that the command can still say what it did. Where author code `is_in_process` and holds the
-    event loop up, the second signal breaks into it, as does the end of the seconds.
+    `drain_seconds` goes over the defaults for every signal. Once one came, what comes after the end
+    is ignored, so that the command can still say what it did. Where author code `is_in_process` and
+    holds the event loop up, the second signal breaks into it, as does the end of the seconds.
     """
     seconds = {n: s if drain_seconds is None else drain_seconds for n, s in DRAIN_SECONDS.items()}
-    with (_breaking_in if is_in_process else _handling_in_loop)(on_signal, seconds):
+    heard: list[float] = []
+
+    def hear(given: float) -> None:
+        heard.append(given)
+        on_signal(given)
+
+    with (_breaking_in if is_in_process else _handling_in_loop)(hear, seconds):
         yield
-    for number in seconds:
+    for number in seconds if heard else ():
         signal.signal(number, signal.SIG_IGN)
 
 

@@ -1,6 +1,7 @@
 """How commands write to what is no terminal, or refuses."""
 
 import io
+import signal
 import sys
 from pathlib import Path
 
@@ -53,6 +54,15 @@ def test_what_an_encoding_lacks_is_written_in_ascii(monkeypatch):
     assert raw.getvalue() == b"1 - 2 ... \\xfc\n"
 
 
+@pytest.fixture
+def own_handler():
+    """Put back the handler that the command replaces."""
+    before = signal.getsignal(signal.SIGINT)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("own_handler")
 def test_an_interrupt_while_the_command_loads_is_one_line(monkeypatch, capsys):
     monkeypatch.delitem(sys.modules, "wayfare.cli.app", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Loading(), *sys.meta_path])
