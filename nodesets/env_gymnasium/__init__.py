@@ -58,7 +58,7 @@ class GymnasiumController(BaseController):
             is_index = isinstance(value, int) and 0 <= value < self.nodeset.setting.episodes
             self.episode_index = self._checked(name, value, is_index)
         else:
-            raise ValueError(f"env_gymnasium's controller has no field {name!r}")
+            raise ValueError(f"{self.nodeset.name}'s controller has no field {name!r}")
         return {name: value}
 
     def _checked(self, name: str, value: Any, is_allowed: bool) -> Any:
@@ -66,7 +66,7 @@ class GymnasiumController(BaseController):
             return value
         setting = self.nodeset.setting
         rule = f"split {setting.split!r} has the episodes 0 to {setting.episodes - 1}"
-        raise ValueError(f"env_gymnasium: {name} {value!r} does not exist; {rule}")
+        raise ValueError(f"{self.nodeset.name}: {name} {value!r} does not exist; {rule}")
 
     def on_action(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
         """`play` begins the chosen episode; `step` takes `params["action"]`, or a random action."""
@@ -74,7 +74,7 @@ class GymnasiumController(BaseController):
             return self._play()
         if name == "step":
             return self._step(params)
-        raise ValueError(f"env_gymnasium's controller has no action {name!r}")
+        raise ValueError(f"{self.nodeset.name}'s controller has no action {name!r}")
 
     def get_options(self, field: str) -> list[str]:
         """Return the splits."""

@@ -160,4 +160,4 @@ def _names(config: Mapping[str, Any], key: str) -> tuple[str, ...]:
 
 
 def _refusal(key: str, value: Any, rule: str) -> ContractError:
-    return ContractError(f"env_gymnasium: configuration {key!r} is {value!r}; {rule}")
+    return ContractError(f"configuration {key!r} is {value!r}; {rule}")

@@ -11,7 +11,7 @@ import numpy as np
 
 from nodeset import BaseCanvasNode, BaseNodeSet
 
-from . import minigrid, r2r, random
+from . import feedback, minigrid, point, r2r, random
 
 
 class PolicyPlannerNodeSet(BaseNodeSet):
@@ -20,7 +20,13 @@ class PolicyPlannerNodeSet(BaseNodeSet):
     parallelism = "shared"
 
     def get_tools(self) -> list[BaseCanvasNode]:
-        kinds: tuple[type[BaseCanvasNode], ...] = (*minigrid.TOOLS, *random.TOOLS, *r2r.TOOLS)
+        kinds: tuple[type[BaseCanvasNode], ...] = (
+            *feedback.TOOLS,
+            *minigrid.TOOLS,
+            *point.TOOLS,
+            *random.TOOLS,
+            *r2r.TOOLS,
+        )
         return [kind() for kind in kinds]
 
     def sample_inputs(self, rng: np.random.Generator) -> dict[str, dict[str, Any]]:
@@ -31,5 +37,6 @@ class PolicyPlannerNodeSet(BaseNodeSet):
         space = {"kind": "discrete", "n": int(rng.integers(2, 9)), "start": 0}
         return {
             "minigrid_action": {"image": image, "direction": int(rng.integers(4))},
+            "to_point": {"pose": np.array([0, 0, 0, 0, 0, 0, 1.0]), "goal": rng.uniform(-5, 5, 3)},
             "random_action": {"action_space": space},
         }
