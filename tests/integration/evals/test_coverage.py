@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from wayfare.store.frames import FrameWriter, read_frames
 from wayfare.store.truth import EPISODES_FILE
 
@@ -69,9 +71,19 @@ def test_a_record_that_counts_twice_takes_the_certificate_away(wayfare: Any) -> 
 
 
 def test_repeats_have_seeds_of_their_own_and_their_variance_is_told(wayfare: Any) -> None:
-    report = wayfare.evaluate("outing", "--repeats", "3", "--workers", "4")
+    runs = [wayfare.evaluate("line", "--repeats", "3", "--workers", n) for n in ("1", "4")]
+    turns = runs[0]["metrics"]["turns"]
+    repeats = turns["repeats"]
+    assert (turns["n"], repeats["episodes"], repeats["repeats"]) == (36, 12, 3)
+    assert repeats["variance_within"] > 0
+    assert len(set(repeats["means"])) > 1
+    assert sum(repeats["means"]) / 3 == pytest.approx(turns["mean"])
+    assert 0 < repeats["standard_error_rerun"] < repeats["standard_error"]
+    assert runs[0]["coverage"]["episodes"] == 36
+    assert runs[0]["metrics"] == runs[1]["metrics"]
+
+
+def test_an_agent_without_chance_repeats_itself(wayfare: Any) -> None:
+    report = wayfare.evaluate("outing", "--repeats", "2")
     repeats = report["metrics"]["success"]["repeats"]
-    assert (repeats["episodes"], repeats["repeats"]) == (10, 3)
-    assert repeats["means"] == [0.4] * 3
-    assert (repeats["variance_within"], repeats["icc"]) == (0.0, 1.0)
-    assert report["coverage"]["episodes"] == 30
+    assert (repeats["means"], repeats["variance_within"], repeats["icc"]) == ([0.4] * 2, 0.0, 1.0)
