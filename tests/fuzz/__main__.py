@@ -1,4 +1,4 @@
-"""Fuzz frames, a live copy and graph documents: `python -m tests.fuzz [frames|live|documents]`.
+"""Fuzz frames, a live copy, graph documents and run folders: `python -m tests.fuzz [TARGET …]`.
 
 Knows nothing of how they are fuzzed.
 """
@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 
 from tests.fuzz.documents import fuzz_documents
+from tests.fuzz.folders import fuzz_folders
 from tests.fuzz.frames import fuzz_frames
 from tests.fuzz.live import fuzz_live
 from tests.fuzz.tally import Tally
@@ -19,6 +20,7 @@ DOSES: dict[str, tuple[Callable[[int, int], Tally], int]] = {
     "frames": (fuzz_frames, 1_000_000),
     "live": (fuzz_live, 30_000),
     "documents": (fuzz_documents, 20_000),
+    "folders": (fuzz_folders, 20_000),
 }
 
 

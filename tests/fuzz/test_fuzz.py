@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.fuzz.documents import fuzz_documents
+from tests.fuzz.folders import fuzz_folders
 from tests.fuzz.frames import fuzz_frames
 from tests.fuzz.live import fuzz_live
 
@@ -18,6 +19,12 @@ def test_fuzzed_documents_are_refused_by_a_rule_or_compile():
     tally = fuzz_documents(seed=1, count=500)
     assert tally.failures == []
     assert len(tally.outcomes) > 10
+
+
+def test_damaged_run_folders_are_refused_by_a_rule_or_hold_what_was_written():
+    tally = fuzz_folders(seed=1, count=300)
+    assert tally.failures == []
+    assert len(tally.outcomes) > 8
 
 
 @pytest.mark.timeout(120)
