@@ -98,6 +98,10 @@ class ToolCalls:
         if call is not None:
             self._withdraw(call)
 
+    def give_up(self) -> None:
+        """Cancel what runs beside the thread that runs author code."""
+        self._concurrent.give_up()
+
     def drop(self, caller: Caller) -> None:
         """Withdraw all calls of a caller whose connection ended."""
         self._groups.pop(caller, None)

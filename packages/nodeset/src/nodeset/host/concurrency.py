@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, Callable, Deque, Dict
+from typing import Any, Callable, Deque, Dict, Tuple
 
 from nodeset.author import call_author
 from nodeset.caller import Call, CancelledCallError
@@ -41,7 +41,7 @@ class ConcurrentCalls:
         self._page = page
         self._max_concurrency = max_concurrency
         self._running: Dict[Call, Future[Any]] = {}
-        self._waiting: Deque[Callable[[], None]] = deque()
+        self._waiting: Deque[Tuple[BaseCanvasNode, Call]] = deque()
 
     @property
     def is_idle(self) -> bool:
@@ -49,7 +49,7 @@ class ConcurrentCalls:
 
     def start(self, tool: BaseCanvasNode, call: Call) -> None:
         """Start a call, now or when a place is free."""
-        self._waiting.append(partial(self._launch, tool, call))
+        self._waiting.append((tool, call))
         self._fill_places()
 
     def cancel(self, call: Call) -> None:
@@ -58,9 +58,16 @@ class ConcurrentCalls:
         if future is not None:
             future.cancel()
 
+    def give_up(self) -> None:
+        """Cancel all calls, those too that wait for a place; their answers follow."""
+        for _, call in self._waiting:
+            call.is_dropped = True
+        for future in list(self._running.values()):
+            future.cancel()
+
     def _fill_places(self) -> None:
         while self._waiting and len(self._running) < self._max_concurrency:
-            self._waiting.popleft()()
+            self._launch(*self._waiting.popleft())
 
     def _launch(self, tool: BaseCanvasNode, call: Call) -> None:
         if call.is_dropped:

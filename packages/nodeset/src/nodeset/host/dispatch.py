@@ -93,6 +93,10 @@ class Dispatcher:
         else:
             send(reply, ok(read_id(request)))
 
+    def give_up(self) -> None:
+        """Cancel what runs beside the thread that runs author code."""
+        self._calls.give_up()
+
     def drop(self, caller: Caller) -> None:
         """Forget a caller whose connection ended. Needs the lock."""
         self._leave_batches(caller)

@@ -6,6 +6,7 @@ Knows nothing of what they are for.
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import threading
 from concurrent.futures import Future
 from typing import Any, Awaitable, Callable, Optional
@@ -45,6 +46,8 @@ class EventLoopThread:
         stopping = asyncio.run_coroutine_threadsafe(_cancel_others(), loop)
         try:
             stopping.result(_STOP_SECONDS)
+        except concurrent.futures.TimeoutError:  # a coroutine heeds no cancellation
+            stopping.cancel()
         finally:
             loop.call_soon_threadsafe(loop.stop)
             thread.join(_STOP_SECONDS)
