@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import inspect
 import itertools
+import time
 from typing import Any
 
 import pytest
@@ -57,13 +58,20 @@ class LineNodeSet(BaseNodeSet):
 class Copy:
     """One copy and its connections; `ask` submits, serves everything and returns the reply."""
 
-    def __init__(self, *tools, parallelism="shared", controller=None, is_initialized=True):
+    def __init__(
+        self,
+        *tools,
+        parallelism="shared",
+        controller=None,
+        is_initialized=True,
+        clock=time.monotonic,
+    ):
         self.nodeset = LineNodeSet()
         declaration = Declaration.__new__(Declaration)
         vars(declaration).update(name="line", parallelism=parallelism)
         named = {tool.node_type.split("__")[1]: tool for tool in tools}
         loaded = LoadedNodeSet(declaration, self.nodeset, named, controller, None)
-        self.app = AutoServerApp(lambda: loaded, name="line", tag="line#0")
+        self.app = AutoServerApp(lambda: loaded, name="line", tag="line#0", clock=clock)
         self.ids = itertools.count(1)
         self.replies: dict[int, Any] = {}
         self.caller = self.app.connect()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import numpy as np
 import pytest
 
 from nodeset.digest import digest_firing
 from nodeset.errors import WireError
+from nodeset.host.app import ASYNC_CLOSE_SECONDS
 
 
 def plus(x, ctx):
@@ -208,3 +210,30 @@ def test_a_group_that_another_request_interrupts_is_queued_as_it_is(make_copy, m
     copy.submit("health")
     copy.ask("begin_episode")
     assert copy.replies[call]["ok"]["outputs"] == {"y": 2}
+
+
+def test_an_async_call_that_never_ends_does_not_hold_up_the_end(make_tool, make_copy):
+    started = threading.Event()
+
+    async def linger(x, ctx):
+        started.set()
+        await asyncio.sleep(3600)
+
+    times = [0.0]
+    tool = make_tool("linger", linger)
+    copy = make_copy(tool, is_initialized=False, clock=lambda: times[-1])
+    ready = threading.Event()
+    copy.app.submit(copy.caller, {"id": 0, "op": "initialize"}, lambda _: ready.set())
+    running = threading.Thread(target=copy.app.run, daemon=True)
+    running.start()
+    assert ready.wait(10)
+    call_id = copy.submit("call", tool="linger", inputs={"x": 0})
+    assert started.wait(10)
+    copy.app.close()
+    while running.is_alive() and times[-1] < 100:
+        times.append(times[-1] + 1)
+        copy.app.bell.ring()
+        running.join(0.1)
+    assert not running.is_alive()
+    assert copy.replies[call_id]["error"]["type"] == "CancelledCallError"
+    assert times[-1] >= ASYNC_CLOSE_SECONDS

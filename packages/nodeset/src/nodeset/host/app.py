@@ -26,6 +26,10 @@ from nodeset.host.surroundings import Surroundings
 from nodeset.loading import LoadedNodeSet
 
 PROTOCOL = 1
+ASYNC_CLOSE_SECONDS = 5.0
+"""How long async calls that run may hold up the end of a copy before they are cancelled."""
+CANCEL_SECONDS = 1.0
+"""How long they may take to be cancelled before the copy ends without their answers."""
 
 
 class ClosingError(NodeSetError):
@@ -63,6 +67,8 @@ class AutoServerApp:
         self._backlog: List[Tuple[Caller, Message, Reply]] = []
         self._dispatcher: Optional[Dispatcher] = None
         self._is_closing = False
+        self._closes_at = math.inf
+        self._has_given_up = False
         self._status = ExitStatus.OK
         self.failure: Optional[NodeSetError] = None
 
@@ -110,6 +116,7 @@ class AutoServerApp:
         with self._lock:
             if not self._is_closing:
                 self._is_closing = True
+                self._closes_at = self._clock() + ASYNC_CLOSE_SECONDS
                 self._status = status
                 self.failure = failure
             self.bell.ring()
@@ -217,11 +224,24 @@ class AutoServerApp:
                 step = dispatcher.agenda.take(self._is_closing)
                 if step is not None:
                     return step
-                if self._is_closing and dispatcher.is_idle:
+                if self._is_closing and (dispatcher.is_idle or self._is_overdue(dispatcher)):
                     return None
                 wakeup = dispatcher.agenda.next_wakeup()
+                if self._is_closing:
+                    wakeup = min(self._closes_at, math.inf if wakeup is None else wakeup)
                 self._sleeps_until = math.inf if wakeup is None else wakeup
             self.bell.wait(None if wakeup is None else max(0.0, wakeup - self._clock()))
+
+    def _is_overdue(self, dispatcher: Dispatcher) -> bool:
+        """Say whether calls that were cancelled hold up the end; cancel them when it is time."""
+        if self._clock() < self._closes_at:
+            return False
+        if self._has_given_up:
+            return True
+        self._has_given_up = True
+        self._closes_at = self._clock() + CANCEL_SECONDS
+        dispatcher.give_up()
+        return False
 
     def _wake_if_due(self) -> None:
         """Wake the other thread only if it has something to do, or to do sooner than it knows."""
