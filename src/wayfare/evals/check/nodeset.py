@@ -40,10 +40,7 @@ SCRIPTS = 3
 
 
 async def check_nodeset(gatherer: Gatherer, from_run: RunReader | None = None) -> NodesetCheck:
-    """Return what the check of a nodeset came to.
-
-    Raises FaultyCodeError for what its own code raised where it may not, and FleetSetupError.
-    """
+    """Check a nodeset. Raises FaultyCodeError for what its own code raised, and FleetSetupError."""
     laboratory = gatherer.laboratory
     material = gatherer.read_run(from_run)
     async with laboratory.open() as subject:
@@ -51,24 +48,22 @@ async def check_nodeset(gatherer: Gatherer, from_run: RunReader | None = None) -
         controller = await check_controller(subject)
     async with laboratory.open() as subject:
         manifest = subject.manifest
-        concurrent = await subject.list_concurrent()
         tools = list_tools(manifest)
-        residue = Residue(tools)
+        server = Server(subject, Residue(tools))
+        hints = list_hints(manifest["parallelism"], tools, await subject.list_concurrent())
         if manifest["parallelism"] == "shared":
-            examined = await _examine_shared(
-                laboratory, material, Server(subject, residue), seed=gatherer.seed
-            )
+            examined = await _examine_shared(laboratory, material, server, seed=gatherer.seed)
     if manifest["parallelism"] == "replicated":
-        examined = await _examine_replicated(laboratory, material, residue)
-    properties = [
+        examined = await _examine_replicated(laboratory, material, server.residue)
+    properties = (
         *examined.properties,
-        *_conclude_residue(residue, manifest["parallelism"]),
+        *_conclude_residue(server.residue, manifest["parallelism"]),
         check_volatile(tools),
         check_metadata(laboratory.listings),
         controller,
         *_conclude_coverage(material, tools),
-        *list_hints(manifest["parallelism"], tools, concurrent),
-    ]
+        *hints,
+    )
     return NodesetCheck(
         name=laboratory.name,
         parallelism=manifest["parallelism"],
@@ -80,7 +75,7 @@ async def check_nodeset(gatherer: Gatherer, from_run: RunReader | None = None) -
         copies=laboratory.copies,
         hash_seeds=HASH_SEEDS,
         tools=tuple(_describe_tool(tool, examined, manifest) for tool in tools.values()),
-        properties=tuple(properties),
+        properties=properties,
     )
 
 
