@@ -123,8 +123,8 @@ def judge_failed_start(running: RunningCopy, error: CopyStartError | NodeSetErro
     if fate.first_cause == str(error):
         return start or CopyStartError(describe_start(running.member, error))
     return CopyStartError(
-        f"{describe_start(running.member, error)}\nIt is the {again}th time in a row; the first "
-        f"cause was: {fate.first_cause}",
+        f"{describe_start(running.member, error)}\nIt was start {again} in a row that failed; the "
+        f"first cause was: {fate.first_cause}",
         start.death if start else None,
     )
 
