@@ -51,8 +51,16 @@ class Case:
 class Campaign:
     """Runs under blows, drawn from one seed, in one folder."""
 
-    def __init__(self, folder: Path, seed: int, tell: Callable[[str], None] = print) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        seed: int,
+        *,
+        sizes: Sequence[int] = SIZES,
+        tell: Callable[[str], None] = print,
+    ) -> None:
         self._folder = folder
+        self._sizes = sizes
         self._tell = tell
         self._rng = random.Random(seed)
         self._references: dict[Case, Run] = {}
@@ -62,7 +70,7 @@ class Campaign:
         """Strike until so many processes were killed, and see every run to its end."""
         began = time.monotonic()
         while self.tally.kills < kills and len(self.tally.failures) < 3:
-            self._run(Case(self._rng.choice(SIZES)), kills)
+            self._run(Case(self._rng.choice(self._sizes)), kills)
             self.tally.seconds = time.monotonic() - began
             self._tell(f"{self.tally.kills} kills in {self.tally.runs} runs")
         return self.tally

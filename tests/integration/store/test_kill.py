@@ -63,6 +63,15 @@ def test_a_disk_without_room_loses_nothing_that_was_committed(tmp_path):
         writer.kill()
 
 
+def test_twenty_processes_that_begin_a_run_at_once_get_twenty_folders(tmp_path):
+    writers = [start(tmp_path) for _ in range(20)]
+    folders = {writer.stdout.readline().strip() for writer in writers}
+    for writer in writers:
+        writer.kill()
+        writer.communicate(timeout=DEADLINE_SECONDS)
+    assert len(folders) == len(list(tmp_path.iterdir())) == 20
+
+
 def test_another_process_is_refused_while_a_run_is_written(tmp_path):
     with start(tmp_path) as writer:
         folder = Path(writer.stdout.readline().strip())
