@@ -80,6 +80,11 @@ class BatchedInferenceServer:
             if tool.batched
         }
 
+    @property
+    def may_be_called(self) -> bool:
+        """Say whether a caller with an open episode has no call waiting; needs no lock."""
+        return not all(caller.waiting for caller in list(self._callers))
+
     def submit(self, calls: Sequence[Call]) -> None:
         """Queue calls that one caller made ready together; `caller.waiting` counts them already."""
         groups: Dict[Key, List[Call]] = {}

@@ -106,6 +106,11 @@ class AutoServerApp:
         counters = {"calls": 0, "begin_episodes": 0, "controller_calls": 0, "queues": {}}
         return {"state": self._state(), **(dispatcher.describe() if dispatcher else counters)}
 
+    @property
+    def may_be_called(self) -> bool:
+        """Say whether a worker in an episode has no call waiting here."""
+        return self._dispatcher is not None and self._dispatcher.may_be_called
+
     def close(
         self, status: ExitStatus = ExitStatus.OK, failure: Optional[NodeSetError] = None
     ) -> None:

@@ -39,7 +39,8 @@ class SharedPolling(Bell):
 
     `poll(seconds)` serves what happens on the sockets, and `interrupt` ends it early. While the
     thread is at work for longer than `patience` seconds, `watch`, which runs on a thread of its
-    own, polls in its place.
+    own, looks in its place, once in so many seconds: it never sleeps at the sockets, where the
+    owner would have to wake it up and to wait for it.
     """
 
     def __init__(
@@ -68,57 +69,47 @@ class SharedPolling(Bell):
                 self._interrupt()
 
     def wait(self, timeout: Optional[float] = None) -> bool:
-        """Serve the sockets once, or sleep while the other thread does, and wake to work."""
+        """Serve the sockets once, or return at once if it rang."""
         self._busy_since = math.inf
-        if self._polling.acquire(False):
+        with self._polling:
+            self._is_polled_by_owner = True  # from now on a ring interrupts
             try:
-                self._poll_unless_rung(timeout)
+                if not self._closed.acquire(False):
+                    self._poll(timeout)
             finally:
                 self._is_polled_by_owner = False
-                self._polling.release()
-        else:
-            super().wait(timeout)
         self._busy_since = time.monotonic()
         if self._is_watcher_asleep:
             self._watcher.ring()
         return True
 
-    def _poll_unless_rung(self, timeout: Optional[float]) -> None:
-        self._is_polled_by_owner = True  # from now on a ring interrupts
-        if not self._closed.acquire(False):
-            self._poll(timeout)
-
     def watch(self) -> None:
-        """Poll whenever the owner is at work for long; return after `stop`."""
+        """Poll now and then while the owner is at work for long; return after `stop`."""
         while not self._is_stopped:
-            if self._is_owner_at_work():
-                with self._polling:
-                    while self._is_owner_at_work():
-                        self._poll(None)
-                super().ring()  # the owner may sleep because somebody else polled
+            if self._is_owner_at_work() and self._polling.acquire(False):
+                try:
+                    self._poll(0)
+                finally:
+                    self._polling.release()
             self._rest()
 
     def stop(self) -> None:
         """Have `watch` return; from now on the owner polls."""
         self._is_stopped = True
         self._watcher.ring()
-        self._interrupt()
 
     def _is_owner_at_work(self) -> bool:
-        waiting = time.monotonic() - self._busy_since
-        return waiting >= self._patience() and not self._is_stopped
+        return time.monotonic() - self._busy_since >= self._patience()
 
     def _rest(self) -> None:
         """Wait until it is time to look again: soon, unless the owner is idle for long."""
-        if self._watcher.wait(self._patience()) or not math.isinf(self._busy_since):
-            return
         idle_until = time.monotonic() + IDLE_SECONDS
-        while math.isinf(self._busy_since) and not self._is_stopped:
+        while not self._watcher.wait(self._patience()):
+            if self._busy_since != math.inf:
+                return
             if time.monotonic() >= idle_until:
                 self._is_watcher_asleep = True
-                if math.isinf(self._busy_since):  # else it may have looked before that was set
+                if self._busy_since == math.inf:  # else it may have looked before that was set
                     self._watcher.wait()
                 self._is_watcher_asleep = False
-                return
-            if self._watcher.wait(self._patience()):
                 return

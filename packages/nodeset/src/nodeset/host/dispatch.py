@@ -72,6 +72,11 @@ class Dispatcher:
         """Say whether no call runs beside the thread that runs author code."""
         return self._calls.is_idle
 
+    @property
+    def may_be_called(self) -> bool:
+        """Say whether somebody who shares batches has no call waiting."""
+        return self._batching.may_be_called
+
     def accept(self, caller: Caller, request: Message, reply: Reply) -> None:
         """Take a request; its reply is sent now or by work on the agenda. Needs the lock."""
         op = read_op(request)

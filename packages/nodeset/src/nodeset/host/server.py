@@ -27,7 +27,7 @@ _READ, _WRITE = select.EPOLLIN, select.EPOLLOUT
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _SEND_BUFFER_BYTES = 4 * 2**20  # an image fits; the kernel may allow less
 _FEW_CONNECTIONS = 2
-_PATIENCE_SECONDS, _SHORT_PATIENCE_SECONDS = 0.020, 0.002
+_LONE_PATIENCE_SECONDS, _PATIENCE_SECONDS, _SHORT_PATIENCE_SECONDS = 0.050, 0.006, 0.002
 DRAIN_SECONDS = 2.0
 """How long the last replies may take to be sent when the copy ends."""
 
@@ -97,10 +97,12 @@ class SocketServer:
     def _patience(self) -> float:
         """Return for how long the main thread may work before another reads what arrives.
 
-        A copy of one worker is asked nothing while it works but for its health.
+        Not long where somebody may call meanwhile. A copy of one worker is asked nothing while it
+        works but for its health.
         """
-        is_lone = len(self._wanted) <= _FEW_CONNECTIONS
-        return _PATIENCE_SECONDS if is_lone else _SHORT_PATIENCE_SECONDS
+        if len(self._wanted) <= _FEW_CONNECTIONS:
+            return _LONE_PATIENCE_SECONDS
+        return _SHORT_PATIENCE_SECONDS if self._app.may_be_called else _PATIENCE_SECONDS
 
     def _poll(self, timeout: Optional[float]) -> None:
         """Wait for events and serve them; one thread at a time."""
