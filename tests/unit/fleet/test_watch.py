@@ -1,0 +1,143 @@
+"""A copy is judged by what it marks and answers, on two looks, and by nothing else."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+import pytest
+
+from nodeset.contract import Deployment
+from wayfare.fleet import watch
+from wayfare.fleet.errors import CopyFailedError
+from wayfare.fleet.launcher import Progress, RunningCall
+from wayfare.fleet.watch import Watch
+
+
+@dataclass
+class FakeCopy:
+    """Stands for a running copy of which a test says what it is at."""
+
+    progresses: list = field(default_factory=list)
+    answers: bool = True
+    memory: int = 0
+    limit: int | None = None
+    oldest: int | None = None
+    pid: int = 5
+    tag: str = "env"
+    verdict: object = None
+    is_gone: bool = False
+
+    def __post_init__(self):
+        self.copy = self.control = self
+        self.doomed = asyncio.Event()
+        deployment = Deployment(memory_limit=self.limit)
+        self.member = SimpleNamespace(declaration=SimpleNamespace(deployment=deployment))
+
+    @property
+    def links(self):
+        return [SimpleNamespace(oldest_request=self.oldest)]
+
+    async def progress(self):
+        return self.progresses.pop(0) if len(self.progresses) > 1 else self.progresses[0]
+
+    async def measure_memory(self):
+        return self.memory
+
+    def budget_seconds(self, name):
+        return {"call": 1.0, "first_call": 2.0}[name]
+
+    async def request(self, op, *, budget_seconds):
+        if not self.answers:
+            await asyncio.Event().wait()
+        return {}
+
+    def doom(self, verdict):
+        self.verdict, self.is_gone = verdict, True
+        self.doomed.set()
+
+
+@pytest.fixture
+def look(monkeypatch):
+    """Give a function that has a copy watched until it is doomed, or for as many looks."""
+    monkeypatch.setattr(watch, "POLL_SECONDS", 0.001)
+    monkeypatch.setattr(watch, "PING_SECONDS", 0.01)
+    monkeypatch.setattr(watch, "SILENCE_SECONDS", 0.1)
+    monkeypatch.setattr(watch, "MEMORY_SECONDS", 0.0)
+
+    async def run(copy, seconds):
+        looking = Watch({"env": copy})
+        looking._resumed -= 100
+        task = asyncio.create_task(looking.run())
+        with suppress(TimeoutError):
+            await asyncio.wait_for(copy.doomed.wait(), seconds)
+        task.cancel()
+        await asyncio.wait([task])
+        return copy.verdict and (copy.verdict.cause, copy.verdict.text)
+
+    return run
+
+
+def at(seconds, name="env__step", budget="call", ended=0, **more):
+    return Progress((RunningCall(name, budget, seconds, **more),), ended)
+
+
+async def test_a_call_past_its_budget_is_seen_twice_before_it_costs_the_copy(look):
+    cause, text = await look(FakeCopy([at(1.1, rows=8)]), 10)
+    assert cause == "budget"
+    assert text.startswith("its 'step' for 8 calls had run for 1.1 s")
+
+
+async def test_one_torn_reading_costs_nothing(look):
+    copy = FakeCopy([at(0.1), at(99.0), at(0.1), at(99.0, "env__look"), at(0.2)])
+    assert await look(copy, 0.05) is None
+
+
+async def test_a_first_call_has_its_own_budget(look):
+    assert await look(FakeCopy([at(1.5, budget="first_call")]), 0.05) is None
+
+
+async def test_a_copy_at_rest_that_answers_stays(look):
+    assert await look(FakeCopy([Progress()]), 0.3) is None
+
+
+async def test_a_copy_that_answers_nothing_while_nothing_runs_is_silent(look):
+    cause, text = await look(FakeCopy([Progress()], answers=False), 10)
+    assert (cause, text) == ("silence", "it did and answered nothing for 0.1 s.")
+
+
+async def test_a_copy_in_which_a_call_runs_need_not_answer(look):
+    assert await look(FakeCopy([at(0.5)], answers=False), 0.3) is None
+
+
+async def test_a_stopped_copy_is_silent_though_a_call_runs(look):
+    stopped = Progress((RunningCall("env__step", "call", 0.5),), is_stopped=True)
+    cause, _ = await look(FakeCopy([stopped], answers=False), 10)
+    assert cause == "silence"
+
+
+async def test_a_copy_that_answers_but_does_not_begin_what_it_was_sent_is_silent(look):
+    cause, text = await look(FakeCopy([Progress()], oldest=7), 10)
+    assert (cause, text) == ("silence", "for 0.1 s it did not begin what it was sent.")
+
+
+async def test_a_copy_that_grows_far_beyond_its_limit_is_ended_and_a_little_beyond_it_not(look):
+    assert await look(FakeCopy([at(0.1)], memory=149, limit=100), 0.05) is None
+    cause, text = await look(FakeCopy([at(0.1)], memory=151, limit=100), 10)
+    assert cause == "memory"
+    assert "held 151 bytes" in text
+
+
+async def test_time_in_which_this_process_stood_still_counts_for_no_call(look, monkeypatch):
+    monkeypatch.setattr(watch, "LATE_SECONDS", -1.0)  # every look comes late
+    assert await look(FakeCopy([at(99.0)]), 0.1) is None
+
+
+async def test_a_ping_that_a_dead_copy_fails_is_no_verdict(look):
+    copy = FakeCopy([at(0.5)])
+
+    async def fail(op, *, budget_seconds):
+        raise CopyFailedError("gone")
+
+    copy.request = fail
+    assert await look(copy, 0.05) is None
