@@ -16,6 +16,7 @@ from nodeset.context import EpisodeContext
 from nodeset.errors import NodeSetError
 from wayfare.evals.recorder_choice import RecordRequest
 from wayfare.evals.recorder_lane import Lane
+from wayfare.evals.recorder_lost import list_lost_videos
 from wayfare.evals.recorder_pose import PosePorts, PoseTrack
 from wayfare.evals.recorder_track import (
     ActionTrack,
@@ -112,15 +113,17 @@ class Recorder:
             self._files.callback(self._poses.close)
         if self._request.mode == "actions":
             return self
+        keys = list(self._positions)
         lane_count = min(self._worker_count, 1 + _count_cores() // _CORES_PER_LANE)
         self._lanes = [Lane(f"recorder {number}") for number in range(lane_count)]
         if self._request.mode == "frames":
             _make_clean(self._folder / VIDEOS_FOLDER)
             self._listing = VideoList(self._folder, self._room)
             self._files.callback(self._listing.close)
+            list_lost_videos(self._folder, keys, self._request.only, listing=self._listing)
         else:
             _make_clean(self._folder / CALLS_FOLDER)
-            remove_strays(self._folder, list(self._positions))
+            remove_strays(self._folder, keys)
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:

@@ -144,7 +144,7 @@ class VideoTrack:
 
     def _list(self, videos: Sequence[VideoRecord]) -> None:
         self.is_settled = True
-        if self._kept is not None and videos:
+        if self._kept is not None:
             self._listing.append(self._kept[1], videos)
 
     def _remove(self) -> None:

@@ -65,10 +65,16 @@ class VideoList:
 
 def read_videos(folder: Path, records: Iterable[EpisodeRecord]) -> list[VideoRecord]:
     """Return the videos that belong to these records, in their order."""
+    found = read_listed(folder)
+    return [video for record in records for video in found.get(record_token(record), ())]
+
+
+def read_listed(folder: Path) -> dict[bytes, tuple[VideoRecord, ...]]:
+    """Return the videos of every record by its token, those too that have none."""
     path = folder / VIDEOS_FILE
     found: dict[bytes, tuple[VideoRecord, ...]] = {}
     if not path.exists():
-        return []
+        return found
     for offset, payload in read_frames(path):
         where = f"{path}: byte {offset}"
         block = unpack_block(payload, where)
@@ -76,4 +82,4 @@ def read_videos(folder: Path, records: Iterable[EpisodeRecord]) -> list[VideoRec
             found[block.key] = _RECORDS.validate_python(block.fields)
         except ValidationError as error:
             raise CorruptFileError(f"{where}: no list of videos: {error}") from error
-    return [video for record in records for video in found.get(record_token(record), ())]
+    return found

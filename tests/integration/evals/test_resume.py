@@ -16,6 +16,7 @@ import pytest
 
 import wayfare as api
 from wayfare.evals.errors import ResumeRefusedError
+from wayfare.evals.recorder_lost import LOST
 from wayfare.store.run import RunReader
 
 WORKSPACE = Path(__file__).resolve().parents[2] / "workspace"
@@ -214,6 +215,19 @@ def test_recordings_go_on(wayfare: Any) -> None:
     assert {len(reader.actions(record.key)) for record in records} == {30}
     assert {len(reader.calls(record.key).entries) > 60 for record in records} == {True}
     assert len(list((folder / "calls").iterdir())) == 60
+
+
+def test_videos_that_were_not_encoded_by_the_kill_are_listed_as_failed(wayfare: Any) -> None:
+    pytest.importorskip("av", reason="pip install 'wayfare[video]' brings it")
+    large = ("--set", "env_camera.width=640", "--set", "env_camera.height=480")
+    many = ("--set", "env_camera.count=40", *large, "--record", "frames")
+    folder = kill_in_the_middle(wayfare, "camera", *many, "--workers", "3")
+    answer = wayfare.run("eval", "--resume", str(folder))
+    assert answer.status == 0, answer.err
+    recording = wayfare.show(str(folder))["recording"]
+    assert recording["videos"] + len(recording["failed"]) == 40
+    assert {video["reason"] for video in recording["failed"]} <= {LOST}
+    assert len(list((folder / "videos").glob("*/*.mp4"))) >= recording["videos"]
 
 
 def test_python_api_resumes(tmp_path: Path) -> None:
