@@ -20,6 +20,7 @@ from wayfare.cli import doctor as doctor_command
 from wayfare.cli import eval as eval_command
 from wayfare.cli import export as export_command
 from wayfare.cli import look, new
+from wayfare.cli import nodesets as nodesets_command
 from wayfare.cli import replay as replay_command
 from wayfare.cli.exit_status import ExitStatus
 from wayfare.cli.output import PRINTED_TEXT, OutputError, finish_output, prepare_streams
@@ -38,7 +39,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 app.command("eval")(eval_command.evaluate)
-app.command("nodesets")(look.nodesets)
+app.command("nodesets")(nodesets_command.nodesets)
 app.command("describe")(look.describe)
 app.command("call", epilog=new.make_epilog(call_command.EXAMPLES))(call_command.call)
 app.add_typer(new.app, name="new")

@@ -30,7 +30,7 @@ from wayfare.cli.line import (
     bind_calls,
     read_line,
 )
-from wayfare.cli.output import PRINTED_TEXT, print_text
+from wayfare.cli.output import PRINTED_TEXT, print_text, tell_progress
 from wayfare.cli.settings import Settings
 from wayfare.cli.transcript import (
     DoneCall,
@@ -164,7 +164,7 @@ async def _perform(
     asked: _Asked, registry: WorkspaceComponentRegistry, settings: Settings
 ) -> Transcript:
     """Make the calls. An author's error ends them and stands in the transcript."""
-    local = LocalSettings.from_environment(settings.environment)
+    local = LocalSettings.from_environment(settings.environment, notify=tell_progress)
     document = asked.document()
     async with (
         LocalLauncher(local) as launcher,

@@ -20,7 +20,7 @@ from wayfare.cli import option
 from wayfare.cli.check_view import render_check
 from wayfare.cli.exit_status import ExitStatus
 from wayfare.cli.interrupt import printing_to_stderr
-from wayfare.cli.output import PRINTED_TEXT, print_json, print_table
+from wayfare.cli.output import PRINTED_TEXT, print_json, print_table, tell_progress
 from wayfare.cli.settings import Settings
 from wayfare.cli.value import parse_nodeset_setting
 from wayfare.evals.check.gather import Gatherer
@@ -175,7 +175,8 @@ async def _check_one_nodeset(
             raise typer.BadParameter("is for graphs", param_hint=option_name)
     reader = RunReader.open(asked.from_run, asked.out) if asked.from_run is not None else None
     config = _read_config(entry.name, asked.overrides)
-    async with Surroundings(environment=settings.environment).launching() as launcher:
+    around = Surroundings(environment=settings.environment, notify=tell_progress)
+    async with around.launching() as launcher:
         laboratory = Laboratory(entry, config, launcher, asked.split)
         gatherer = Gatherer(laboratory, registry, settings.workspaces, asked.seed)
         return await check_nodeset(gatherer, reader)

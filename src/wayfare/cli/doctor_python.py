@@ -12,7 +12,7 @@ import sys
 from wayfare.cli.doctor_finding import Finding
 from wayfare.fleet.candidate import (
     Candidate,
-    list_candidates,
+    iterate_candidates,
     list_named_folders,
     list_pythons_in,
 )
@@ -30,7 +30,7 @@ async def check_pythons(search: InterpreterSearch) -> list[Finding]:
         if not list_pythons_in(folder):
             detail = f"WAYFARE_PYTHONS names {folder}, which holds no python3.N"
             found.append(Finding(AREA, str(folder), "missing", detail, "correct WAYFARE_PYTHONS"))
-    candidates = await list_candidates(search)
+    candidates = [candidate async for candidate in iterate_candidates(search)]
     answers = await asyncio.gather(*(_ask(candidate) for candidate in candidates))
     found += [finding for finding in answers if finding is not None]
     if search.uv is None:

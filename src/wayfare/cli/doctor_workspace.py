@@ -17,6 +17,7 @@ from wayfare.evals.errors import SetupError
 from wayfare.evals.video import EXTRA, check_installed
 from wayfare.fleet.catalogue import NodeSetDescription, describe_nodesets
 from wayfare.fleet.errors import FleetSetupError
+from wayfare.fleet.interpreter_state import inspect_interpreters
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.registry import NodeSetEntry, WorkspaceComponentRegistry, find_shipped_workspace
 
@@ -84,7 +85,8 @@ async def _check_nodesets(
     entries: list[NodeSetEntry], environment: Mapping[str, str]
 ) -> list[Finding]:
     try:
-        async with LocalLauncher(LocalSettings.from_environment(environment)) as launcher:
+        local = LocalSettings.from_environment(environment, may_build=False)
+        async with LocalLauncher(local) as launcher:
             asked = (_describe(entry, launcher) for entry in entries)
             return list(await asyncio.gather(*asked))
     except FleetSetupError as error:
@@ -92,6 +94,10 @@ async def _check_nodesets(
 
 
 async def _describe(entry: NodeSetEntry, launcher: LocalLauncher) -> Finding:
+    (interpreter,) = await inspect_interpreters([entry], launcher.provision)
+    if interpreter.state == "not built":
+        remedy = f"wayfare nodesets --build {entry.name}"
+        return Finding("nodeset", entry.name, "warning", "environment not built yet", remedy)
     try:
         async with asyncio.timeout(NODESET_SECONDS):
             (description,) = await describe_nodesets([entry], launcher)

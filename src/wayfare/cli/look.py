@@ -1,4 +1,4 @@
-"""`wayfare nodesets`, `describe`, `runs`, `show`: look at what there is and at what ran.
+"""`wayfare describe`, `runs`, `show`: look at what there is and at what ran.
 
 Knows nothing of how episodes run.
 """
@@ -19,8 +19,8 @@ from rich.text import Text
 from wayfare.cli import option
 from wayfare.cli.exit_status import ExitStatus, status_of
 from wayfare.cli.metric_view import render_breakdown
-from wayfare.cli.nodeset_view import nodeset_document, render_nodeset, render_nodesets
-from wayfare.cli.output import print_json, print_table
+from wayfare.cli.nodeset_view import nodeset_document, render_nodeset
+from wayfare.cli.output import print_json, print_table, tell_progress
 from wayfare.cli.render import render_episodes, render_errors, render_runs, render_summary
 from wayfare.cli.settings import Settings
 from wayfare.evals.breakdown import Breakdown, break_down
@@ -34,27 +34,6 @@ from wayfare.store.records import EpisodeRecord
 from wayfare.store.resumption import read_resumptions
 from wayfare.store.run import RunReader
 from wayfare.store.summary import RunSummary
-
-
-def nodesets(workspace: option.Workspace = None, as_json: option.Json = False) -> None:
-    """List the nodesets and graphs of all workspaces, and why one is not available."""
-    settings = Settings.read(os.environ, workspace or ())
-    registry = WorkspaceComponentRegistry(settings.workspaces)
-    descriptions = asyncio.run(_describe(registry.nodesets, settings))
-    if as_json:
-        _print_json(
-            {
-                "nodesets": [nodeset_document(description) for description in descriptions],
-                "graphs": [
-                    {"name": entry.name, "file": str(entry.path)} for entry in registry.graphs
-                ],
-                "broken": [
-                    {"file": str(entry.path), "reason": entry.reason} for entry in registry.broken
-                ],
-            }
-        )
-        return
-    print_table(render_nodesets(descriptions, registry.graphs, registry.broken))
 
 
 def describe(
@@ -153,7 +132,8 @@ async def _describe(
     settings: Settings,
     configs: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> list[NodeSetDescription]:
-    async with LocalLauncher(LocalSettings.from_environment(settings.environment)) as launcher:
+    local = LocalSettings.from_environment(settings.environment, notify=tell_progress)
+    async with LocalLauncher(local) as launcher:
         return await describe_nodesets(entries, launcher, configs)
 
 

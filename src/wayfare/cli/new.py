@@ -20,6 +20,7 @@ import typer
 from wayfare.cli import option
 from wayfare.cli.call import read_configs
 from wayfare.cli.choice import Agent, make_agent
+from wayfare.cli.output import tell_progress
 from wayfare.cli.settings import Settings
 from wayfare.evals.errors import SetupError
 from wayfare.fleet.catalogue import describe_nodesets
@@ -207,7 +208,8 @@ async def _read_manifests(
 ) -> dict[str, Mapping[str, Any]]:
     names = list(dict.fromkeys(names))
     entries = [registry.find_nodeset(name) for name in names]
-    async with LocalLauncher(LocalSettings.from_environment(settings.environment)) as launcher:
+    local = LocalSettings.from_environment(settings.environment, notify=tell_progress)
+    async with LocalLauncher(local) as launcher:
         descriptions = await describe_nodesets(entries, launcher, configs)
     manifests = {}
     for name, description in zip(names, descriptions, strict=True):

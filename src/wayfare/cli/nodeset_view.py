@@ -6,6 +6,7 @@ Knows nothing of how they are found.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -13,10 +14,21 @@ from rich.table import Table
 from rich.text import Text
 
 from wayfare.fleet.catalogue import NodeSetDescription
+from wayfare.fleet.interpreter_state import InterpreterState
 from wayfare.fleet.registry import BrokenEntry, GraphEntry
 
 
-def nodeset_document(description: NodeSetDescription) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One nodeset of the list: what it is, and what it runs in."""
+
+    description: NodeSetDescription
+    interpreter: InterpreterState
+
+
+def nodeset_document(
+    description: NodeSetDescription, interpreter: InterpreterState | None = None
+) -> dict[str, Any]:
     """Return what `--json` prints of one nodeset."""
     declaration, manifest = description.entry.declaration, description.manifest
     return {
@@ -25,7 +37,8 @@ def nodeset_document(description: NodeSetDescription) -> dict[str, Any]:
         "parallelism": declaration.parallelism,
         "file": str(declaration.path),
         "shipped": description.entry.is_shipped,
-        "interpreter": declaration.deployment.python,
+        "interpreter": _interpreter_document(interpreter),
+        "asks_for": declaration.deployment.python,
         "python": manifest["python"] if manifest else None,
         "available": manifest is not None,
         "unavailable": description.unavailable,
@@ -36,24 +49,43 @@ def nodeset_document(description: NodeSetDescription) -> dict[str, Any]:
     }
 
 
+def _interpreter_document(found: InterpreterState | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "wish": found.wish,
+        "state": found.state,
+        "path": str(found.path) if found.path else None,
+        "version": found.version,
+        "reason": found.reason,
+    }
+
+
 def render_nodesets(
-    descriptions: Iterable[NodeSetDescription],
-    graphs: Sequence[GraphEntry],
-    broken: Sequence[BrokenEntry],
+    listed: Iterable[Listed], graphs: Sequence[GraphEntry] | None, broken: Sequence[BrokenEntry]
 ) -> RenderableType:
-    """Return the table of `wayfare nodesets`."""
-    table = _table("nodeset", "mode", "python", "tools")
+    """Return the table of `wayfare nodesets`; `graphs` None: nobody asked for them."""
+    table = _table("nodeset", "mode", "interpreter", "tools")
     parts: list[RenderableType] = [table]
-    for description in descriptions:
+    for one in listed:
+        description = one.description
         declaration, manifest = description.entry.declaration, description.manifest
-        python = manifest["python"] if manifest else declaration.deployment.python or "-"
         tools = ", ".join(tool["name"] for tool in manifest["tools"]) if manifest else "-"
-        table.add_row(declaration.name, declaration.parallelism, python, tools)
+        interpreter = _describe_interpreter(one.interpreter)
+        table.add_row(declaration.name, declaration.parallelism, interpreter, tools)
         if manifest is None:
             parts.append(Text(f"\n{declaration.name} is not available: {description.unavailable}"))
     parts += [Text(f"\n{entry.path} can't be used: {entry.reason}") for entry in broken]
-    names = ", ".join(graph.name for graph in graphs) or "none"
-    return Group(*parts, Text(f"\ngraphs: {names}"))
+    if graphs is not None:
+        names = ", ".join(graph.name for graph in graphs) or "none"
+        parts.append(Text(f"\ngraphs: {names}"))
+    return Group(*parts)
+
+
+def _describe_interpreter(found: InterpreterState) -> str:
+    if found.state != "ready":
+        return f"{found.wish}: {found.state}"
+    return f"{found.version} ({found.wish})"
 
 
 def render_nodeset(description: NodeSetDescription) -> RenderableType:

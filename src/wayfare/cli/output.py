@@ -43,6 +43,11 @@ def print_text(text: str) -> None:
         print(text)
 
 
+def tell_progress(text: str) -> None:
+    """Tell on standard error what is done meanwhile."""
+    print(text, file=sys.stderr, flush=True)
+
+
 def print_json(document: object, default: Callable[[Any], Any] | None = None) -> None:
     """Print one JSON document. Raises OutputError."""
     print_text(json.dumps(document, indent=2, allow_nan=False, default=default))

@@ -13,7 +13,7 @@ import typer
 
 from wayfare.cli import option
 from wayfare.cli.exit_status import ExitStatus
-from wayfare.cli.output import print_json, print_text
+from wayfare.cli.output import print_json, print_text, tell_progress
 from wayfare.cli.settings import Settings
 from wayfare.evals.replay import Replay, find_episode, replay
 from wayfare.fleet.local import LocalLauncher, LocalSettings
@@ -48,7 +48,7 @@ def replay_call(
 async def _replay(
     reader: RunReader, episode: str, settings: Settings, *, step: int, node: str
 ) -> Replay:
-    local = LocalSettings.from_environment(settings.environment)
+    local = LocalSettings.from_environment(settings.environment, notify=tell_progress)
     async with LocalLauncher(local) as launcher:
         return await replay(
             reader,

@@ -108,6 +108,7 @@ def _facts_of(nodeset: NodesetRecord, of: str) -> dict[str, Any]:
         **{f"{key} {of}": value for key, value in sorted(nodeset.config.items())},
         f"Python {of}": nodeset.python,
         **{f"package {name} {of}": v for name, v in sorted(nodeset.packages.items())},
+        f"locked environment {of}": nodeset.environment,
         f"threads {of}": nodeset.threads,
     }
 

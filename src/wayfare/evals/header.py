@@ -138,6 +138,7 @@ def _describe_nodeset(member: Member, manifest: Mapping[str, Any]) -> NodesetRec
         config=dict(manifest["config"]),
         python=manifest["python"],
         packages=dict(manifest["packages"]),
+        environment=manifest["environment"],
         threads=member.declaration.deployment.threads or member.placement.default_threads,
     )
 

@@ -116,14 +116,15 @@ async def read_manifests_async(
 ) -> dict[str, Manifest]:
     """Return the manifests of nodesets by name, for `Graph(manifests=…)`.
 
-    Without names: of all that can be started here. `configs` goes over their own configuration,
-    which ports may depend on. Raises WorkspaceError for an unknown name and FleetSetupError for a
-    named one that can't be started.
+    Without names: of all that can be started here as it is. `configs` goes over their own
+    configuration, which ports may depend on. Raises WorkspaceError for an unknown name and
+    FleetSetupError for a named one that can't be started.
     """
     registry = WorkspaceComponentRegistry([Path(folder) for folder in workspaces])
     names = {entry.name for entry in registry.nodesets} if nodesets is None else nodesets
     entries = [registry.find_nodeset(name) for name in names]
-    async with (surroundings or Surroundings()).launching() as launcher:
+    around, may_build = surroundings or Surroundings(), nodesets is not None
+    async with around.launching(may_build=may_build) as launcher:
         descriptions = await describe_nodesets(entries, launcher, configs)
     found: dict[str, Manifest] = {}
     for description in descriptions:

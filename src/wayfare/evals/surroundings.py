@@ -78,10 +78,16 @@ class Surroundings:
         return Room(tell)
 
     @asynccontextmanager
-    async def launching(self) -> AsyncIterator[Launcher]:
-        """Give what starts copies; those that it started itself end with the context."""
+    async def launching(self, *, may_build: bool = True) -> AsyncIterator[Launcher]:
+        """Give what starts copies; those that it started itself end with the context.
+
+        `may_build`: whether an environment of a script header that is not there is built.
+        """
         if self.launcher is not None:
             yield self.launcher
             return
-        async with LocalLauncher(LocalSettings.from_environment(self._variables)) as local:
+        settings = LocalSettings.from_environment(
+            self._variables, notify=self.notify, may_build=may_build
+        )
+        async with LocalLauncher(settings) as local:
             yield InProcessLauncher(local, self.notify) if self.in_process else local

@@ -5,15 +5,14 @@ Knows nothing of nodesets, or of what the interpreters have installed.
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from wayfare.fleet.errors import InterpreterError
-from wayfare.fleet.interpreter import InterpreterSearch, list_conda_folders
+from wayfare.fleet.interpreter import InterpreterSearch
 from wayfare.fleet.probe import run_program
 
 _PYTHON = re.compile(r"python3\.\d+")
@@ -29,13 +28,33 @@ class Candidate:
     """What `Deployment.python` says to get it, if it is neither a path nor a version."""
 
 
-async def list_candidates(search: InterpreterSearch) -> list[Candidate]:
-    """Return the interpreters that the search would find, each once, in its order."""
-    found = [*_list_named(search), *_list_on_path(search), *_list_conda(search)]
-    found += await _list_uv(search)
-    return list({candidate.path.resolve(): candidate for candidate in reversed(found)}.values())[
-        ::-1
-    ]
+async def iterate_candidates(search: InterpreterSearch) -> AsyncIterator[Candidate]:
+    """Yield the interpreters that the search finds, each once, in its order; uv is asked last."""
+    seen = set()
+    for candidate in (*_list_named(search), *_list_on_path(search), *_list_conda(search)):
+        if candidate.path.resolve() not in seen:
+            seen.add(candidate.path.resolve())
+            yield candidate
+    for candidate in await list_managed(search):
+        if candidate.path.resolve() not in seen:
+            yield candidate
+
+
+async def list_managed(search: InterpreterSearch) -> list[Candidate]:
+    """Return the interpreters that uv has brought, the newest first."""
+    if search.uv is None:
+        return []
+    try:
+        answer = await run_program([str(search.uv), "python", "dir", "--color", "never"])
+    except (InterpreterError, OSError):
+        return []
+    return _list_brought(Path(answer.text.strip())) if answer.status == 0 else []
+
+
+def _list_brought(folder: Path) -> list[Candidate]:
+    pythons = [path for place in folder.glob("*/bin") for path in _list_programs(place)]
+    pythons.sort(key=lambda path: (-_minor(path), path.parent.parent.is_symlink(), str(path)))
+    return [Candidate(path, "uv") for path in pythons]
 
 
 def list_named_folders(search: InterpreterSearch) -> list[Path]:
@@ -61,23 +80,9 @@ def _list_on_path(search: InterpreterSearch) -> Iterator[Candidate]:
 
 
 def _list_conda(search: InterpreterSearch) -> Iterator[Candidate]:
-    for folder in list_conda_folders(search):
-        for path in sorted(folder.glob("*/bin/python")):
-            name = path.parent.parent.name
-            if (path.parent.parent / "conda-meta").is_dir():
-                yield Candidate(path, "conda", f"conda:{name}")
-
-
-async def _list_uv(search: InterpreterSearch) -> list[Candidate]:
-    if search.uv is None:
-        return []
-    command = [str(search.uv), "python", "list", "--only-installed", "--managed-python", "--quiet"]
-    try:
-        answer = await run_program([*command, "--output-format", "json"])
-        rows = json.loads(answer.text)
-        return [Candidate(Path(row["path"]), "uv") for row in rows]
-    except (InterpreterError, OSError, ValueError, TypeError, KeyError):
-        return []  # what uv can't list, it can't give
+    for name, path in search.conda.list_environments().items():
+        if (path.parent.parent / "conda-meta").is_dir():
+            yield Candidate(path, "conda", f"conda:{name}")
 
 
 def _list_programs(folder: Path) -> list[Path]:
@@ -86,5 +91,9 @@ def _list_programs(folder: Path) -> list[Path]:
         names = [entry.name for entry in folder.iterdir() if _PYTHON.fullmatch(entry.name)]
     except OSError:
         return []
-    names.sort(key=lambda name: -int(name.rpartition(".")[2]))
-    return [folder / name for name in names if os.access(folder / name, os.X_OK)]
+    paths = [folder / name for name in names if os.access(folder / name, os.X_OK)]
+    return sorted(paths, key=lambda path: -_minor(path))
+
+
+def _minor(path: Path) -> int:
+    return int(path.name.rpartition(".")[2])

@@ -71,11 +71,11 @@ class InProcessLauncher:
                 f"--in-process runs one worker, but copy {spec.tag!r} is one of several; "
                 f"use --workers 1."
             )
-        interpreter = await self._elsewhere.find_interpreter(spec.deployment.python)
+        interpreter = await self._elsewhere.find_interpreter(spec)
         if interpreter.path != Path(sys.executable):
             self._notify(
                 f"nodeset {spec.instance!r} runs in a process of its own: it asks for the "
-                f"interpreter {spec.deployment.python!r}."
+                f"interpreter {spec.deployment.python or str(interpreter.path)!r}."
             )
             return await self._elsewhere.start(spec)
         return InProcessCopy(spec)

@@ -11,11 +11,12 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from uv import find_uv_bin
 
+from wayfare.fleet.conda import CondaSearch, find_conda
 from wayfare.fleet.errors import InterpreterError
 from wayfare.fleet.probe import probe, run_program
 
@@ -49,6 +50,7 @@ class InterpreterSearch:
     """Folders between path separators: interpreters, `bin` folders, installations, environments."""
     path: str = ""
     home: Path = Path("/nonexistent")
+    conda: CondaSearch = field(default_factory=CondaSearch)
     uv: Path | None = None
     """The program that makes environments and finds interpreters of its own."""
 
@@ -59,6 +61,7 @@ class InterpreterSearch:
             pythons=environment.get("WAYFARE_PYTHONS", ""),
             path=environment.get("PATH", ""),
             home=Path(environment.get("HOME", "/nonexistent")),
+            conda=CondaSearch.from_environment(environment),
             uv=find_uv(environment.get("PATH", "")),
         )
 
@@ -70,6 +73,11 @@ def find_uv(path: str) -> Path | None:
     except FileNotFoundError:
         found = shutil.which("uv", path=path) if path else None
         return Path(found) if found else None
+
+
+def is_version(python: str) -> bool:
+    """Say whether `Deployment.python` is a version, such as `3.8`."""
+    return _VERSION.fullmatch(python) is not None
 
 
 async def find_interpreter(python: str | None, search: InterpreterSearch) -> Interpreter:
@@ -92,8 +100,8 @@ async def find_interpreter(python: str | None, search: InterpreterSearch) -> Int
 
 async def _locate(python: str, search: InterpreterSearch) -> Path:
     if python.startswith("conda:"):
-        return _find_conda(python.removeprefix("conda:"), search)
-    if _VERSION.fullmatch(python):
+        return find_conda(python.removeprefix("conda:"), search.conda)
+    if is_version(python):
         if tuple(map(int, python.split("."))) < OLDEST_PYTHON:
             raise InterpreterError(
                 f"deployment.python is {python!r}; `nodeset` needs Python "
@@ -156,27 +164,6 @@ async def _ask_uv(version: str, search: InterpreterSearch) -> Path | None:
     answer = await run_program([*command, "--no-python-downloads", version])
     found = answer.text.strip()
     return Path(found) if answer.status == 0 and found else None
-
-
-def _find_conda(name: str, search: InterpreterSearch) -> Path:
-    for folder in list_conda_folders(search):
-        path = folder / name / "bin" / "python"
-        if os.access(path, os.X_OK):
-            return path
-    looked = ", ".join(map(str, list_conda_folders(search)))
-    raise InterpreterError(f"no conda environment {name!r} found; looked in: {looked}.")
-
-
-def list_conda_folders(search: InterpreterSearch) -> list[Path]:
-    folders = [
-        search.home / base / "envs"
-        for base in (".conda", "miniconda3", "anaconda3", "miniforge3", "mambaforge", "micromamba")
-    ]
-    conda = shutil.which("conda", path=search.path) if search.path else None
-    if conda is not None:  # …/condabin/conda or …/bin/conda
-        folders.insert(0, Path(conda).resolve().parent.parent / "envs")
-    named = [Path(entry) for entry in search.pythons.split(os.pathsep) if entry]
-    return [*named, *folders]
 
 
 def link_nodeset(folder: Path, package: Path) -> Path:

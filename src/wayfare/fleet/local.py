@@ -21,15 +21,19 @@ from wayfare.fleet.interpreter import (
     Interpreter,
     InterpreterSearch,
     build_environment,
-    find_interpreter,
     link_nodeset,
 )
 from wayfare.fleet.keeper_client import Keeper
 from wayfare.fleet.launcher import CopySpec
 from wayfare.fleet.local_copy import LocalCopy, Log
+from wayfare.fleet.provision import Provision
 from wayfare.fleet.runtime_folder import make_runtime_folder
 
 KEPT_LOG_BYTES = 16 * 2**20
+
+
+def _keep_quiet(_: str) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +47,30 @@ class LocalSettings:
     """Copies' working directory: where the user stands, so that relative paths mean the same."""
     log_folder: Path | None = None
     """Where copies' output is kept; None: with the sockets, removed at the end."""
+    notify: Callable[[str], None] = _keep_quiet
+    """Is told what is done while an environment is built."""
+    may_build: bool = True
+    """Whether an environment that is not there yet is built."""
 
     @classmethod
     def from_environment(
-        cls, environment: Mapping[str, str], log_folder: Path | None = None
+        cls,
+        environment: Mapping[str, str],
+        log_folder: Path | None = None,
+        *,
+        notify: Callable[[str], None] = _keep_quiet,
+        may_build: bool = True,
     ) -> LocalSettings:
         """Return the settings that these environment variables describe."""
         search = InterpreterSearch.from_environment(environment)
-        return cls(dict(environment), search, Path.cwd(), log_folder)
+        return cls(
+            dict(environment),
+            search,
+            Path.cwd(),
+            log_folder,
+            notify=notify,
+            may_build=may_build,
+        )
 
 
 class LocalLauncher:
@@ -59,7 +79,12 @@ class LocalLauncher:
     def __init__(self, settings: LocalSettings) -> None:
         self._settings = settings
         self._numbers = itertools.count()
-        self._interpreters: dict[str | None, asyncio.Task[Interpreter]] = {}
+        self.provision = Provision(
+            settings.search,
+            settings.environment,
+            notify=settings.notify,
+            may_build=settings.may_build,
+        )
         self._renewing = asyncio.Lock()
         self._gpus = Gpus(list_gpus(settings.environment))
 
@@ -77,9 +102,7 @@ class LocalLauncher:
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
-        for search in self._interpreters.values():
-            search.cancel()
-        await asyncio.gather(*self._interpreters.values(), return_exceptions=True)
+        await self.provision.close()
         try:
             await self._keeper.__aexit__(*exc_info)
         finally:
@@ -96,9 +119,10 @@ class LocalLauncher:
     async def start(self, spec: CopySpec) -> LocalCopy:
         """Return a started copy, alive but not ready.
 
-        Raises InterpreterError when its Python is missing or lacks a package.
+        Raises InterpreterError when its Python is missing or lacks a package, or its environment
+        can't be built.
         """
-        interpreter = await self.find_interpreter(spec.deployment.python)
+        interpreter = await self.find_interpreter(spec)
         number = next(self._numbers)
         check_cpus(spec)
         gpus = self._gpus.take(number, spec)
@@ -151,9 +175,6 @@ class LocalLauncher:
                 folder.mkdir(parents=True, exist_ok=True)
                 (folder / log.name).write_text(mask(text), encoding="utf-8")
 
-    async def find_interpreter(self, python: str | None) -> Interpreter:
-        """Return the interpreter behind `Deployment.python`; each wish is looked up once."""
-        if python not in self._interpreters:
-            search = find_interpreter(python, self._settings.search)
-            self._interpreters[python] = asyncio.create_task(search, name=f"find {python}")
-        return await asyncio.shield(self._interpreters[python])
+    async def find_interpreter(self, spec: CopySpec) -> Interpreter:
+        """Return the interpreter that a copy starts in; each wish is looked up once."""
+        return await self.provision.get(spec.deployment.python, spec.file, spec.name)

@@ -177,6 +177,8 @@ class NodesetRecord:
     config: dict[str, Any] = field(default_factory=dict)
     python: str = ""
     packages: dict[str, str] = field(default_factory=dict)
+    environment: str = ""
+    """The hash of what its environment was locked to, if its file has a script header."""
     threads: int | None = None
 
 

@@ -52,7 +52,7 @@ class Secrets:
     def mask_error(self, error: ErrorRecord) -> ErrorRecord:
         """Return the record of an error with all its texts masked."""
         texts = ("type", "message", "traceback", "call", "log_tail")
-        masked = {name: self.mask(getattr(error, name)) for name in texts}
+        masked: dict[str, Any] = {name: self.mask(getattr(error, name)) for name in texts}
         return replace(error, **masked)
 
     def find(self, value: Any, place: str = "") -> Iterator[tuple[str, str]]:

@@ -10,11 +10,14 @@ from typing import Any
 from wayfare.evals.drain import Drain
 from wayfare.evals.evaluation import Evaluation
 from wayfare.evals.header import EvalRequest
+from wayfare.evals.opening import NewRun
 from wayfare.fleet.launcher import NO_WORKER, Copy, CopySpec
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.registry import WorkspaceComponentRegistry
 from wayfare.graph.document import load_graph
 from wayfare.store.records import EpisodeKey, EpisodeRecord, ErrorRecord, RunHeader
+from wayfare.store.room import Room
+from wayfare.store.secret import Secrets
 from wayfare.store.summary import RunSummary
 
 WORKSPACE = Path(__file__).parents[2] / "workspace"
@@ -77,7 +80,7 @@ async def evaluate(out: Path, calls: int) -> tuple[RunSummary, Person, int]:
     data["nodesets"] = {"env_line": {"config": {"count": 150}}}
     request = EvalRequest(document=document.model_validate(data), graph_name="line", worker_count=4)
     async with LocalLauncher(LocalSettings.from_environment({"PATH": "/usr/bin"})) as local:
-        launcher = WatchedLauncher(local)
+        launcher, room = WatchedLauncher(local), Room(print)
         person = Person(launcher, calls)
         summary = await Evaluation(
             request,
@@ -86,7 +89,9 @@ async def evaluate(out: Path, calls: int) -> tuple[RunSummary, Person, int]:
             observer=person,
             drain=Drain(),
             notify=print,
-            out=out,
+            opening=NewRun(request, out, room),
+            room=room,
+            secrets=Secrets(),
         ).run()
         assert person.playing is not None
         return summary, person, await person.playing

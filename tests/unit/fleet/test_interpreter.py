@@ -67,14 +67,43 @@ async def test_a_missing_package_is_named_with_the_command_that_brings_it(tmp_pa
 
 async def test_a_conda_environment_is_found_by_name(tmp_path):
     wanted = write_python(tmp_path / "miniconda3" / "envs" / "sim" / "bin" / "python", "3.8.18")
-    found = await find_interpreter("conda:sim", InterpreterSearch(home=tmp_path))
-    assert found.path == wanted
+    search = InterpreterSearch.from_environment({"HOME": str(tmp_path)})
+    assert (await find_interpreter("conda:sim", search)).path == wanted
+
+
+@pytest.mark.parametrize(
+    ("name", "variables"),
+    [
+        ("sim", {"MAMBA_ROOT_PREFIX": "{0}/forge"}),
+        ("sim", {"CONDA_EXE": "{0}/forge/bin/conda"}),
+        ("sim", {"CONDA_PREFIX": "{0}/forge/envs/other"}),
+        ("sim", {"CONDA_ENVS_PATH": "{0}/nowhere:{0}/forge/envs"}),
+        ("base", {"CONDA_PREFIX": "{0}/forge"}),
+    ],
+)
+async def test_conda_is_found_by_its_own_variables(tmp_path, name, variables):
+    for prefix in ("forge", "forge/envs/sim"):
+        write_python(tmp_path / prefix / "bin" / "python", "3.9.1")
+        (tmp_path / prefix / "conda-meta").mkdir()
+    environment = {key: text.format(tmp_path) for key, text in variables.items()}
+    search = InterpreterSearch.from_environment(environment)
+    prefix = "forge" if name == "base" else "forge/envs/sim"
+    wanted = tmp_path / prefix / "bin" / "python"
+    assert (await find_interpreter(f"conda:{name}", search)).path == wanted
+
+
+async def test_a_conda_environment_that_is_not_there_is_told_with_those_that_are(tmp_path):
+    write_python(tmp_path / "envs" / "sim" / "bin" / "python", "3.9.1")
+    search = InterpreterSearch.from_environment({"CONDA_ENVS_PATH": str(tmp_path / "envs")})
+    with pytest.raises(InterpreterError, match=r"'smi' found; there are: sim .*conda create"):
+        await find_interpreter("conda:smi", search)
 
 
 async def test_a_named_environment_is_first_looked_for_where_the_user_says(tmp_path):
     write_python(tmp_path / "miniconda3" / "envs" / "sim" / "bin" / "python", "3.8.18")
     wanted = write_python(tmp_path / "mine" / "sim" / "bin" / "python", "3.8.18")
-    search = InterpreterSearch(pythons=str(tmp_path / "mine"), home=tmp_path)
+    variables = {"WAYFARE_PYTHONS": str(tmp_path / "mine"), "HOME": str(tmp_path)}
+    search = InterpreterSearch.from_environment(variables)
     assert (await find_interpreter("conda:sim", search)).path == wanted
 
 

@@ -9,6 +9,7 @@ import hashlib
 import platform
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any, Dict, Iterable, List, Optional
 
 import numpy as np
@@ -18,6 +19,9 @@ from nodeset.errors import AuthorError, ContractError
 from nodeset.loading import LoadedNodeSet
 from nodeset.ports import PortDef, accept
 from nodeset.text import is_encodable
+
+LOCK_FILE = "wayfare-lock.txt"
+"""What stands in an environment that was made of a script header: its packages, with hashes."""
 
 
 def build_manifest(loaded: LoadedNodeSet) -> Dict[str, Any]:
@@ -33,6 +37,7 @@ def build_manifest(loaded: LoadedNodeSet) -> Dict[str, Any]:
         "parallelism": declaration.parallelism,
         "python": platform.python_version(),
         "packages": _packages(),
+        "environment": _environment(),
         "source_files": sources,
         "source_hash": hashlib.sha256(joined.encode("utf-8")).hexdigest(),
         "default_config": dict(type(loaded.nodeset).default_config),
@@ -126,6 +131,12 @@ def _describe_controller(controller: Optional[BaseController]) -> Optional[Dict[
         "fields": [asdict(field) for field in controller.fields],
         "actions": [asdict(action) for action in controller.actions],
     }
+
+
+def _environment() -> str:
+    """Return the hash of the lock that this interpreter's environment was made of, if it was."""
+    lock = Path(sys.prefix) / LOCK_FILE
+    return hashlib.sha256(lock.read_bytes()).hexdigest() if lock.is_file() else ""
 
 
 def _packages() -> Dict[str, str]:

@@ -76,7 +76,8 @@ def _passive_dict(value: Mapping[Any, Any], arrays: bool, at: str, depth: int) -
     for key, item in value.items():
         if not isinstance(key, str):
             raise MismatchError(key, "dict keys that are text", _at(at))
-        result[encodable(str(key), at)] = passive(item, arrays=arrays, at=f"{at}[{key!r}]", depth=depth + 1)
+        name = encodable(str(key), at)
+        result[name] = passive(item, arrays=arrays, at=f"{at}[{key!r}]", depth=depth + 1)
     return result
 
 
