@@ -31,6 +31,7 @@ from measure import (
 )
 
 from nodeset.context import EpisodeContext
+from wayfare.fleet import event_loop
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.pool import EnvWorkerPool, WorkerHandle
 from wayfare.fleet.registry import WorkspaceComponentRegistry
@@ -270,4 +271,4 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(read_options(__doc__, add_options)))
+    event_loop.run(main(read_options(__doc__, add_options)))

@@ -6,7 +6,6 @@ digests and actions recorded; speeds are those while all workers run.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import subprocess
 from collections.abc import Mapping
@@ -25,6 +24,8 @@ from measure import (
 )
 from timeline import run_graph, timed
 from vector import MakeEnv, TimedEnv, loop_steps_per_second, named, vector_steps_per_second
+
+from wayfare.fleet import event_loop
 
 SB3_PYTHON = Path(__file__).resolve().parents[1] / ".cache/benchmarks/sb3/bin/python"
 VECTOR = "AsyncVectorEnv"
@@ -169,4 +170,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    event_loop.run(main())

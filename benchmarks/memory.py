@@ -5,7 +5,6 @@ The peer of a copy is an interpreter that has imported NumPy, msgpack and xxhash
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -16,6 +15,7 @@ from measure import Figure, alternate, describe_machine, format_table, publish, 
 from meter import Meter
 from timeline import run_graph, timed
 
+from wayfare.fleet import event_loop
 from wayfare.store.records import EpisodeRecord, RunHeader
 
 MIB = 2**20
@@ -103,4 +103,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    event_loop.run(main())

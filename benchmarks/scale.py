@@ -7,7 +7,6 @@ given as a share of the best one; the cost of the last tenth of the episodes as 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import functools
 import io
 import time
@@ -19,6 +18,7 @@ from rich.console import Console
 from timeline import run_graph, timed
 
 from wayfare.cli.live import LiveTable
+from wayfare.fleet import event_loop
 
 WORKERS = (1, 2, 4, 8, 16, 32, 64)
 EPISODES = (100, 1_000, 10_000, 100_000)
@@ -134,4 +134,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    event_loop.run(main())

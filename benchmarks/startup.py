@@ -6,7 +6,6 @@ what the nodeset imports and nothing of Wayfare.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from measure import alternate, describe_machine, format_table, publish, read_opt
 from timeline import WORKSPACE
 
 from wayfare.evals.surroundings import Surroundings
+from wayfare.fleet import event_loop
 from wayfare.fleet.registry import WorkspaceComponentRegistry
 from wayfare.graph.document import load_graph
 
@@ -81,4 +81,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    event_loop.run(main())

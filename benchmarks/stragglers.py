@@ -6,7 +6,6 @@ copy is ready; the lock-step vector begins when all its processes are.
 
 from __future__ import annotations
 
-import asyncio
 import functools
 import sys
 from collections.abc import Sequence
@@ -18,6 +17,8 @@ from vector import TimedEnv, vector_makespan
 
 sys.path.insert(0, str(WORKSPACE / "nodesets"))
 from env_timed import list_step_seconds
+
+from wayfare.fleet import event_loop
 
 WORKERS = 8
 
@@ -124,4 +125,4 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    event_loop.run(main())

@@ -32,6 +32,7 @@ from measure import (
 
 from nodeset.context import EpisodeContext
 from wayfare.engine.executor import Executor
+from wayfare.fleet import event_loop
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.pool import EnvWorkerPool, WorkerHandle
 from wayfare.fleet.registry import WorkspaceComponentRegistry
@@ -231,4 +232,4 @@ async def main(options: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(read_options(__doc__)))
+    event_loop.run(main(read_options(__doc__)))
