@@ -198,8 +198,13 @@ class Evaluation:
             failed = any(copy.restarts for copy in fleet.list_counters())
         finally:
             if failed:
-                keep = self._launcher.keep_logs
-                await asyncio.to_thread(keep, folder / "logs", self._secrets.mask)
+                await self._keep_logs(folder / "logs")
+
+    async def _keep_logs(self, folder: Path) -> None:
+        try:
+            await asyncio.to_thread(self._launcher.keep_logs, folder, self._secrets.mask)
+        except OSError as error:
+            self._notify(f"what copies printed is not kept in {folder}: {error.strerror}")
 
     async def _summarise(self, fleet: Fleet, run: OpenRun, elapsed_seconds: float) -> RunSummary:
         reader = RunReader(run.writer.folder, run.writer.header)

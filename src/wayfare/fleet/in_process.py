@@ -32,7 +32,6 @@ from wayfare.fleet.errors import (
 from wayfare.fleet.exchange import Exchange, Frame
 from wayfare.fleet.launcher import Copy, CopySpec
 from wayfare.fleet.local import LocalLauncher
-from wayfare.fleet.memory import measure_tree
 
 HELLO_SECONDS = 30.0
 KILLED_STATUS = -int(signal.SIGKILL)
@@ -109,8 +108,8 @@ class InProcessCopy:
         """Return None: whatever its author code does holds up whoever would look at it."""
 
     async def measure_memory(self) -> int:
-        """Return the anonymous memory of this process, in bytes."""
-        return measure_tree([self.pid])
+        """Return 0: the memory is this process's, which no fresh copy would give back."""
+        return 0
 
     def kill(self, verdict: Verdict | None = None) -> None:
         """End it; author code that runs goes on."""

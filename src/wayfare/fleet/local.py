@@ -15,6 +15,7 @@ from pathlib import Path
 
 import nodeset
 from nodeset.host.page import PageReader
+from wayfare.fleet.errors import FleetSetupError
 from wayfare.fleet.gpu import Gpus, check_cpus, list_gpus
 from wayfare.fleet.interpreter import (
     HOST_SCRIPT,
@@ -139,7 +140,7 @@ class LocalLauncher:
     ) -> LocalCopy:
         keeper = await self._living_keeper()
         socket_path = self._runtime_dir / f"{number}.sock"
-        page = PageReader(self._runtime_dir / f"{number}.page")
+        page = _make_page(self._runtime_dir / f"{number}.page")
         log = self._log_folder / f"{spec.tag}.log"
         log_start = log.stat().st_size if log.exists() else 0
         environment = build_environment(
@@ -178,3 +179,10 @@ class LocalLauncher:
     async def find_interpreter(self, spec: CopySpec) -> Interpreter:
         """Return the interpreter that a copy starts in; each wish is looked up once."""
         return await self.provision.get(spec.deployment.python, spec.file, spec.name)
+
+
+def _make_page(path: Path) -> PageReader:
+    try:
+        return PageReader(path)
+    except OSError as error:
+        raise FleetSetupError(f"no copy can be started: {path}: {error.strerror}.") from error
