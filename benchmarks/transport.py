@@ -9,10 +9,11 @@ import argparse
 import asyncio
 import contextlib
 import importlib.util
+import itertools
 import os
 import tempfile
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -127,15 +128,26 @@ async def time_call(worker: WorkerHandle, tool: str, count: int) -> float:
     return found
 
 
+class Stopwatch:
+    """Invokes as a worker does, and notes when."""
+
+    def __init__(self, worker: WorkerHandle) -> None:
+        self._worker = worker
+        self.moments: list[float] = []
+
+    def invoke(self, call: ToolCall) -> Awaitable[dict[str, Any]]:
+        self.moments.append(time.perf_counter())
+        return self._worker.invoke(call)
+
+
 async def time_turn(worker: WorkerHandle, fleet: Any, tool: str, *, count: int) -> float:
-    """Return the microseconds of a turn of a graph that calls once per turn."""
+    """Return the median microseconds of a turn of a graph that calls once per turn."""
     plan = compile_plan(read_graph(graph_of(tool, count)), fleet.manifests, frozenset({"echo"}))
     await worker.open_episode(EPISODE)
-    begin = time.perf_counter()
-    result = await Executor(plan, worker, EPISODE, step_budget=count).run()
-    seconds = time.perf_counter() - begin
+    watch = Stopwatch(worker)
+    result = await Executor(plan, watch, EPISODE, step_budget=count).run()
     assert result.steps == count
-    return seconds / count * 1e6
+    return quantile([b - a for a, b in itertools.pairwise(watch.moments)], 0.5) * 1e6
 
 
 def time_memcpy(count: int) -> float:
