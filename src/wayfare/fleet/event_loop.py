@@ -24,8 +24,6 @@ class SpinningSelector(selectors.EpollSelector):
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Return what is ready, once something is or the seconds have passed."""
-        if timeout is not None and timeout <= 0:
-            return super().select(0)
         return self._spinning.wait(timeout)
 
 

@@ -53,11 +53,12 @@ def test_after_a_wait_in_vain_it_sleeps_again(monkeypatch):
     assert events.timeouts == [0, None, None]
 
 
-def test_a_short_timeout_ends_it():
-    events = Events(*[True] * HITS_TO_SPIN, False, False)
+def test_a_look_without_waiting_changes_nothing():
+    events = Events(*[True] * HITS_TO_SPIN, False, True)
     waiting = settled(events)
-    assert waiting.wait(0.0) == []
-    assert events.timeouts == [0, 0.0]
+    assert waiting.wait(0) == []
+    assert waiting.wait() == ["event"]
+    assert events.timeouts == [0, 0]
 
 
 def test_where_there_is_one_processor_it_always_sleeps(monkeypatch):
