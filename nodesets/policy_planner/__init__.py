@@ -37,6 +37,7 @@ class PolicyPlannerNodeSet(BaseNodeSet):
         space = {"kind": "discrete", "n": int(rng.integers(2, 9)), "start": 0}
         return {
             "minigrid_action": {"image": image, "direction": int(rng.integers(4))},
+            "linear_feedback": {"observation": np.zeros(0)},
             "to_point": {"pose": np.array([0, 0, 0, 0, 0, 0, 1.0]), "goal": rng.uniform(-5, 5, 3)},
             "random_action": {"action_space": space},
         }
