@@ -64,11 +64,11 @@ class FakeCopy:
                     exchange._lose()
 
     def serve(self, exchange, messages):
-        calls = [m["inputs"]["x"] for m in messages if m["op"] == "call"]
-        self.world.lives[-1].extend(calls)
         for message in messages:
             if self.exited.done():
                 return
+            if message["op"] == "call":
+                self.world.lives[-1].append(message["inputs"]["x"])
             if message["op"] == "call" and self.world.kills(message["inputs"]["x"]):
                 self.kill()
             elif message["op"] != "call" or message["inputs"]["x"] not in self.world.unanswered:
