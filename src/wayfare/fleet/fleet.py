@@ -99,6 +99,7 @@ class Fleet:
 
     async def __aenter__(self) -> Fleet:
         self._watch = asyncio.create_task(Watch(self.copies).run(), name="watch over copies")
+        self._watch.add_done_callback(_tell_failure)
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
@@ -218,6 +219,13 @@ class Fleet:
 
     def _first_copy(self, instance: str) -> RunningCopy:
         return self.copies[self.members[instance].placement.copies[0].tag]
+
+
+def _tell_failure(watch: asyncio.Task[None]) -> None:
+    """Say at once that nobody watches any more: that is a defect of this program."""
+    if not watch.cancelled() and watch.exception() is not None:
+        context = {"message": "the watch over copies has failed", "exception": watch.exception()}
+        watch.get_loop().call_exception_handler(context)
 
 
 class _Starting:
