@@ -9,9 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 from wayfare.store.errors import CorruptFileError
-from wayfare.store.folder import FIRINGS_FILE, read_header
+from wayfare.store.folder import read_header
 from wayfare.store.frames import HEAD_BYTES, read_frames
-from wayfare.store.truth import EPISODES_FILE, read_truth
+from wayfare.store.truth import EPISODES_FILE, FIRINGS_FILE, read_truth
 
 
 class Ledger:

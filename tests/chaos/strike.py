@@ -15,8 +15,7 @@ from pathlib import Path
 from tests.chaos.family import Family, tell, wait_until
 from tests.chaos.ledger import is_committing
 
-from wayfare.store.folder import FIRINGS_FILE
-from wayfare.store.truth import EPISODES_FILE
+from wayfare.store.truth import EPISODES_FILE, FIRINGS_FILE
 
 FATAL = (signal.SIGKILL, signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT)
 POLITE = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR2)

@@ -44,6 +44,7 @@ RULES = {
     "head": "the file does not begin as",
     "length": "a record's length is damaged",
     "content": "a record's content is damaged",
+    "firings of another": "of another episode than the record",
     "firings cut": "no whole record stands at byte",
     "another's": "is another run's",
     "no record": "no episode record",

@@ -11,12 +11,9 @@ from pathlib import Path
 from typing import Self
 
 from wayfare.evals.digest import episode_digest, run_digest
-from wayfare.store.firings import unpack_firings
-from wayfare.store.folder import FIRINGS_FILE
-from wayfare.store.frames import read_frame
 from wayfare.store.records import EpisodeKey, EpisodeRecord, Firing, RunHeader
 from wayfare.store.run import RunReader
-from wayfare.store.truth import Committed, read_latest
+from wayfare.store.truth import Committed, read_firings, read_latest
 
 Place = tuple[str, str, int]
 """What tells an episode from the others of its run: scene, id, repeat."""
@@ -44,8 +41,7 @@ class Side:
 
     def firings(self, key: EpisodeKey) -> list[Firing]:
         """Return a finished episode's firings."""
-        offset = self.committed[key].firings_offset
-        return unpack_firings(read_frame(self.folder / FIRINGS_FILE, offset))[1]
+        return read_firings(self.folder, self.committed[key])
 
     @property
     def digest(self) -> str:

@@ -23,7 +23,7 @@ _CHECKSUM = "checksum"
 def write_document(path: Path, fields: Mapping[str, Any]) -> None:
     """Write the fields with the format's version and a checksum, at once or not at all."""
     document = {"format": FORMAT_VERSION, **fields}
-    write_atomically(path, to_json({**document, _CHECKSUM: _checksum(document)}, indent=2) + "\n")
+    write_atomically(path, to_json({**document, _CHECKSUM: checksum(document)}, indent=2) + "\n")
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -37,20 +37,25 @@ def read_document(path: Path) -> dict[str, Any]:
 
 def seal(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields with a checksum before them, which `read_sealed` checks and takes off."""
-    return {_CHECKSUM: _checksum(fields), **fields}
+    return {_CHECKSUM: checksum(fields), **fields}
 
 
-def read_sealed(path: Path) -> dict[str, Any]:
-    """Return the object that a file holds. Raises CorruptFileError where it is another's."""
+def read_sealed(path: Path, expected: str | None = None) -> dict[str, Any]:
+    """Return the object that a file holds.
+
+    Raises CorruptFileError where it is damaged, or has another checksum than is `expected`.
+    """
     try:
         fields = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise CorruptFileError(f"{path} can't be read: {error}.") from error
     if not isinstance(fields, dict):
         raise CorruptFileError(f"{path} holds a {type(fields).__name__}; it must hold an object.")
-    checksum = fields.pop(_CHECKSUM, None)
-    if fields.get("format", FORMAT_VERSION) == FORMAT_VERSION and checksum != _checksum(fields):
+    found = fields.pop(_CHECKSUM, None)
+    if fields.get("format", FORMAT_VERSION) == FORMAT_VERSION and found != checksum(fields):
         raise CorruptFileError(f"{path} is damaged: its checksum is not that of what it holds.")
+    if expected is not None and found != expected:
+        raise CorruptFileError(f"{path} is another run's: its checksum is not the one expected.")
     return fields
 
 
@@ -85,6 +90,7 @@ def sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _checksum(fields: Mapping[str, Any]) -> str:
+def checksum(fields: Mapping[str, Any]) -> str:
+    """Return what tells one document from all others."""
     text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
     return xxhash.xxh3_64_hexdigest(text.encode("utf-8", "surrogatepass"))

@@ -11,15 +11,16 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from pydantic import TypeAdapter, ValidationError
 
 from wayfare.store.document import (
+    checksum,
     read_document,
     read_sealed,
     seal,
@@ -39,9 +40,10 @@ from wayfare.store.summary import RunSummary
 HEADER_FILE = "run.json"
 PLAN_FILE = "plan.json"
 SUMMARY_FILE = "summary.json"
-FIRINGS_FILE = "firings.frames"
 LOCK_FILE = "lock"
 
+_PLAN = "plan"
+"""The field of the header that ties the list to it: the list's checksum."""
 _NAME_TRIES = 1000
 _HEADER: TypeAdapter[RunHeader] = TypeAdapter(RunHeader)
 _SUMMARY: TypeAdapter[RunSummary] = TypeAdapter(RunSummary)
@@ -154,15 +156,17 @@ def write_header(folder: Path, header: RunHeader) -> None:
     """Write `plan.json` and then `run.json`, which makes the folder a run folder."""
     fields = _HEADER.dump_python(replace(header, episodes=()))
     del fields["episodes"]
-    write_atomically(folder / PLAN_FILE, _plan_text(header))
-    write_document(folder / HEADER_FILE, fields)
+    plan = _plan_fields(header)
+    write_atomically(folder / PLAN_FILE, _plan_text(plan))
+    write_document(folder / HEADER_FILE, {_PLAN: checksum(plan), **fields})
 
 
 def read_header(folder: Path, *, with_episodes: bool = True) -> RunHeader:
     """Return the run's header; without its episodes the plan, which may be long, is not read."""
     path = folder / HEADER_FILE
     fields = read_document(path)
-    episodes = _read_plan(folder / PLAN_FILE) if with_episodes else ()
+    plan = fields.pop(_PLAN, None)
+    episodes = _read_plan(folder / PLAN_FILE, str(plan)) if with_episodes else ()
     try:
         return _HEADER.validate_python({**fields, "episodes": episodes})
     except ValidationError as error:
@@ -185,22 +189,26 @@ def read_summary(folder: Path) -> RunSummary | None:
         raise CorruptFileError(f"{path}: {error}") from error
 
 
-def _plan_text(header: RunHeader) -> str:
-    """Return the fixed list as JSON, one episode per line: what all keys share stands once."""
+def _plan_fields(header: RunHeader) -> dict[str, Any]:
+    """Return the fixed list as passive data: what all keys share stands once."""
     shared = {(e.key.environment, e.key.list_hash, e.key.split) for e in header.episodes}
     if len(shared) > 1:
         raise ValueError(f"a run has one environment, list and split; these are {shared}.")
     environment, list_hash, split = next(iter(shared), ("", "", header.split))
     head = {"environment": environment, "list_hash": list_hash, "split": split}
     rows = [[e.index, e.key.scene_id, e.key.id, e.key.repeat, e.group] for e in header.episodes]
-    fields = {**head, "columns": _PLAN_COLUMNS, "episodes": rows}
-    first = {**seal(fields), "episodes": None}
-    lines = ",\n".join(to_json(row) for row in rows)
+    return {**head, "columns": _PLAN_COLUMNS, "episodes": rows}
+
+
+def _plan_text(plan: Mapping[str, Any]) -> str:
+    """Return the list as JSON, one episode per line."""
+    first = {**seal(plan), "episodes": None}
+    lines = ",\n".join(to_json(row) for row in plan["episodes"])
     return to_json(first).removesuffix("null}") + f"[\n{lines}\n]}}\n"
 
 
-def _read_plan(path: Path) -> tuple[PlannedEpisode, ...]:
-    fields = read_sealed(path)
+def _read_plan(path: Path, expected: str) -> tuple[PlannedEpisode, ...]:
+    fields = read_sealed(path, expected)
     try:
         head = (fields["environment"], fields["list_hash"], fields["split"])
         return tuple(

@@ -10,22 +10,19 @@ from pathlib import Path
 from typing import Self
 
 from wayfare.store.errors import StoreError
-from wayfare.store.firings import unpack_firings
 from wayfare.store.folder import (
-    FIRINGS_FILE,
     find_folder,
     is_locked,
     read_header,
     read_summary,
 )
-from wayfare.store.frames import read_frame
 from wayfare.store.recording import VIDEOS_FILE
 from wayfare.store.recording_actions import RecordedAction, need_actions
 from wayfare.store.recording_calls import CallReader, need_calls
 from wayfare.store.recording_videos import VideoRecord, read_videos
 from wayfare.store.records import EpisodeKey, EpisodeRecord, Firing, RunHeader
 from wayfare.store.summary import RunSummary
-from wayfare.store.truth import Committed, iter_latest, read_latest
+from wayfare.store.truth import Committed, iter_latest, read_firings, read_latest
 
 
 class RunReader:
@@ -57,7 +54,7 @@ class RunReader:
 
     def firings(self, key: EpisodeKey) -> list[Firing]:
         """Return the firings of a finished episode, sorted by turns and path."""
-        return self._firings_at(self._find(key).firings_offset)
+        return self._firings_of(self._find(key))
 
     def actions(self, key: EpisodeKey) -> list[RecordedAction]:
         """Return what reached the action ports in a finished episode, by turns and path."""
@@ -77,7 +74,7 @@ class RunReader:
     def all_firings(self) -> Iterator[tuple[EpisodeRecord, list[Firing]]]:
         """Yield each finished episode and its firings, in the order of the run's list."""
         for entry in self._read_latest():
-            yield entry.record, self._firings_at(entry.firings_offset)
+            yield entry.record, self._firings_of(entry)
 
     def summary(self) -> RunSummary | None:
         """Return the summary that the run ended with; None: it runs still, or was killed."""
@@ -100,5 +97,5 @@ class RunReader:
                 return entry
         raise StoreError(f"run {self.header.run_id} has no finished episode {key.text}.")
 
-    def _firings_at(self, offset: int) -> list[Firing]:
-        return unpack_firings(read_frame(self.folder / FIRINGS_FILE, offset))[1]
+    def _firings_of(self, entry: Committed) -> list[Firing]:
+        return read_firings(self.folder, entry)

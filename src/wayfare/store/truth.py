@@ -15,10 +15,12 @@ import msgpack
 from pydantic import TypeAdapter, ValidationError
 
 from wayfare.store.errors import CorruptFileError
-from wayfare.store.frames import read_frames
-from wayfare.store.records import EpisodeKey, EpisodeRecord
+from wayfare.store.firings import unpack_firings
+from wayfare.store.frames import read_frame, read_frames
+from wayfare.store.records import EpisodeKey, EpisodeRecord, Firing
 
 EPISODES_FILE = "episodes.frames"
+FIRINGS_FILE = "firings.frames"
 
 _RECORD: TypeAdapter[EpisodeRecord] = TypeAdapter(EpisodeRecord)
 
@@ -83,6 +85,19 @@ def read_latest(folder: Path, keys: Sequence[EpisodeKey]) -> list[Committed]:
     """
     latest = {entry.position: entry for entry in read_truth(folder, keys)}
     return [latest[position] for position in sorted(latest)]
+
+
+def read_firings(folder: Path, entry: Committed) -> list[Firing]:
+    """Return an episode's firings, sorted by turns and path. Raises CorruptFileError."""
+    path = folder / FIRINGS_FILE
+    where = f"{path}: byte {entry.firings_offset}"
+    try:
+        position, firings = unpack_firings(read_frame(path, entry.firings_offset))
+    except (ValueError, TypeError, LookupError) as error:
+        raise CorruptFileError(f"{where}: no firings: {error!r}") from error
+    if position != entry.position:
+        raise CorruptFileError(f"{where}: the firings are of another episode than the record.")
+    return firings
 
 
 def count_finished(folder: Path, total: int) -> int:

@@ -16,7 +16,6 @@ from typing import Self
 from wayfare.store.errors import NoRoomError, RecordRefusedError, StorageWriteError
 from wayfare.store.firings import pack_firings
 from wayfare.store.folder import (
-    FIRINGS_FILE,
     SUMMARY_FILE,
     RunLock,
     make_folder,
@@ -30,7 +29,15 @@ from wayfare.store.records import OUTCOMES, EpisodeKey, EpisodeRecord, Firing, R
 from wayfare.store.resumption import Resumption, add_resumption
 from wayfare.store.room import Room, keep_trying
 from wayfare.store.summary import RunSummary
-from wayfare.store.truth import EPISODES_FILE, pack_committed, pack_record, read_truth
+from wayfare.store.truth import (
+    EPISODES_FILE,
+    FIRINGS_FILE,
+    Committed,
+    pack_committed,
+    pack_record,
+    read_firings,
+    read_truth,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,17 +194,20 @@ class RunWriter:
 
     def _read_states(self) -> int:
         """Take note of what is recorded; return where the firings of the last record stand."""
-        last_firings = HEAD_BYTES
+        last: Committed | None = None
         for committed in read_truth(self.folder, [planned.key for planned in self.header.episodes]):
             position, record = committed.position, committed.record
             self._states[position] = _state_of(record)
             self.failed.pop(position, None)
             if record.outcome == "error":
                 self.failed[position] = record
-            last_firings = max(last_firings, committed.firings_offset)
+            last = committed
             ended = (attempt.ended_seconds for attempt in record.attempts)
             self.worked_seconds = max(self.worked_seconds, *ended, 0.0)
-        return last_firings
+        if last is None:
+            return HEAD_BYTES
+        read_firings(self.folder, last)  # a file that lacks them is not the one to go on with
+        return last.firings_offset
 
     def _admit(self, record: EpisodeRecord, firings: Sequence[Firing]) -> _Pending:
         position = self._positions.get(record.key)
