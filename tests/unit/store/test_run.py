@@ -61,6 +61,10 @@ def resumption():
     return Resumption(at="2026-01-03T03:04:05Z", worker_count=3, kept=1, forced=("~ seed: 1 -> 2",))
 
 
+def reopen(folder):
+    return lambda: RunWriter.reopen(folder)
+
+
 def record(number, outcome="completed", error=None):
     attempt = Attempt(number=1, worker=0, started_seconds=0.5, ended_seconds=1.5, error=error)
     return EpisodeRecord(
@@ -246,6 +250,87 @@ def test_a_damaged_header_names_its_file(tmp_path):
         (writer.folder / "run.json").write_text("{")
     with pytest.raises(CorruptFileError, match=r"run\.json"):
         RunReader.open(writer.folder, tmp_path)
+
+
+@pytest.mark.parametrize("name", ["run.json", "plan.json", "summary.json"])
+def test_a_changed_byte_in_a_document_is_told(tmp_path, name):
+    with RunWriter.create(tmp_path, header()) as writer:
+        writer.finish(summary(writer.header.run_id))
+    path = writer.folder / name
+    content = path.read_text()
+    path.write_text(content.replace("agent", "agenu") if name != "plan.json" else content[::-1])
+    with pytest.raises(CorruptFileError, match=name.replace(".", r"\.")):
+        RunReader.open(writer.folder, tmp_path).summary()
+
+
+def test_a_list_of_another_run_is_told(tmp_path):
+    folders = []
+    for count in (3, 4):
+        with RunWriter.create(tmp_path, header(count)) as writer:
+            folders.append(writer.folder)
+    (folders[0] / "plan.json").write_bytes((folders[1] / "plan.json").read_bytes())
+    with pytest.raises(CorruptFileError, match=r"plan\.json is another run's"):
+        RunReader.open(folders[0], tmp_path)
+
+
+def test_records_of_another_run_are_told(tmp_path):
+    with RunWriter.create(tmp_path, header()) as writer:
+        writer.append(record(3), firings(3))
+    with RunWriter.create(tmp_path, header(3)) as other:
+        pass
+    name = "episodes.frames"
+    (other.folder / name).write_bytes((writer.folder / name).read_bytes())
+    for use in (lambda: RunReader.open(other.folder, tmp_path).records(), reopen(other.folder)):
+        with pytest.raises(CorruptFileError, match="is another run's"):
+            use()
+
+
+@pytest.mark.parametrize("name", ["episodes.frames", "firings.frames"])
+def test_a_missing_file_is_told(tmp_path, name):
+    with RunWriter.create(tmp_path, header()) as writer:
+        writer.append(record(0), firings(0))
+    (writer.folder / name).unlink()
+    with pytest.raises(CorruptFileError, match=f"{name} can't be read"):
+        RunWriter.reopen(writer.folder)
+
+
+def test_firings_of_another_episode_are_not_taken_for_an_episodes_own(tmp_path):
+    folders = []
+    for order in ((0, 1), (1, 0)):
+        with RunWriter.create(tmp_path, header()) as writer:
+            for number in order:
+                writer.append(record(number), firings(0))
+            folders.append(writer.folder)
+    (folders[0] / "firings.frames").write_bytes((folders[1] / "firings.frames").read_bytes())
+    with pytest.raises(CorruptFileError, match="of another episode"):
+        RunReader.open(folders[0], tmp_path).firings(key(0))
+
+
+def test_what_is_left_are_episodes_without_a_record_and_lost_copies(tmp_path):
+    with RunWriter.create(tmp_path, header(4)) as writer:
+        writer.append(record(0), firings(0))
+        writer.append(record(1, "error", fault("infrastructure")), [])
+        writer.append(record(2, "error", fault("author")), [])
+    with RunWriter.reopen(writer.folder) as again:
+        assert again.list_left() == [1, 3]
+        assert again.list_left(retry_errors=True) == [1, 2, 3]
+        again.begin_again(resumption(), [1, 3])
+        assert not again.is_complete
+        again.append(record(1), firings(1))
+        again.append(record(3), firings(3))
+        assert again.is_complete
+
+
+def test_a_dropped_record_is_told(tmp_path):
+    with RunWriter.create(tmp_path, header()) as writer:
+        writer.append(record(0), firings(0))
+    path = writer.folder / "episodes.frames"
+    path.write_bytes(path.read_bytes()[:-1])
+    with RunWriter.reopen(writer.folder) as again:
+        (line,) = again.dropped
+    assert "a last record was cut short" in line
+    with RunWriter.reopen(writer.folder) as again:
+        assert again.dropped == []
 
 
 def test_a_root_that_is_no_folder_says_how_to_name_another(tmp_path):
