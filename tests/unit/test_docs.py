@@ -21,6 +21,7 @@ from nodeset.ports import WIRE_TYPES
 from nodeset.submission import FORMATS
 from scripts.include import BLOCK, include
 from wayfare.cli.app import app
+from wayfare.cli.bake import EXAMPLES as BAKE_EXAMPLES
 from wayfare.cli.call import EXAMPLES as CALL_EXAMPLES
 from wayfare.cli.exit_status import ExitStatus
 from wayfare.cli.export import EXAMPLES as EXPORT_EXAMPLES
@@ -96,7 +97,8 @@ def test_options_that_must_be_given_are_marked(page):
 
 
 @pytest.mark.parametrize(
-    "line", [*CALL_EXAMPLES, *EXPORT_EXAMPLES, *NODESET_EXAMPLES, *GRAPH_EXAMPLES]
+    "line",
+    [*BAKE_EXAMPLES, *CALL_EXAMPLES, *EXPORT_EXAMPLES, *NODESET_EXAMPLES, *GRAPH_EXAMPLES],
 )
 def test_the_examples_of_the_help_stand_on_the_page(line, page):
     assert f"\n$ {line}\n" in page

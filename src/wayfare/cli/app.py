@@ -13,6 +13,7 @@ from rich.console import Console
 
 from nodeset.errors import AuthorError, NodeSetError
 from nodeset.text import tidy
+from wayfare.cli import bake as bake_command
 from wayfare.cli import call as call_command
 from wayfare.cli import check as check_command
 from wayfare.cli import compare as compare_command
@@ -49,6 +50,7 @@ app.command("export", epilog=new.make_epilog(export_command.EXAMPLES))(export_co
 app.command("replay")(replay_command.replay_call)
 app.command("check", epilog=new.make_epilog(check_command.EXAMPLES))(check_command.check)
 app.command("compare")(compare_command.compare)
+app.command("bake", epilog=new.make_epilog(bake_command.EXAMPLES))(bake_command.bake)
 app.command("doctor")(doctor_command.doctor)
 
 

@@ -97,11 +97,11 @@ def _nodeset_facts(header: RunHeader, other: RunHeader) -> dict[str, Any]:
     for name, nodeset in sorted(header.nodesets.items()):
         facts[f"nodeset {name!r}"] = nodeset.class_name
         if name in other.nodesets:
-            facts |= _facts_of(nodeset, f"of nodeset {name!r}")
+            facts |= facts_of(nodeset, f"of nodeset {name!r}")
     return facts
 
 
-def _facts_of(nodeset: NodesetRecord, of: str) -> dict[str, Any]:
+def facts_of(nodeset: NodesetRecord, of: str) -> dict[str, Any]:
     return {
         f"code {of}": nodeset.source_hash,
         f"parallelism {of}": nodeset.parallelism,

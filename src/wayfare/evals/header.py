@@ -96,7 +96,7 @@ def make_header(request: EvalRequest, fleet: Fleet, plan: EpisodePlan) -> RunHea
             "workspaces": [*dict.fromkeys(str(path.resolve()) for path in request.workspaces)],
         },
         nodesets={
-            name: _describe_nodeset(member, fleet.manifests[name])
+            name: describe_nodeset(member, fleet.manifests[name])
             for name, member in fleet.members.items()
         },
         versions=_list_versions(),
@@ -129,7 +129,7 @@ def claim_of(tool: Mapping[str, Any]) -> Claim:
     return "not claimed" if tool["batch_tolerance"] > 0 else "bit-stable"
 
 
-def _describe_nodeset(member: Member, manifest: Mapping[str, Any]) -> NodesetRecord:
+def describe_nodeset(member: Member, manifest: Mapping[str, Any]) -> NodesetRecord:
     return NodesetRecord(
         class_name=member.declaration.class_name,
         file=str(member.declaration.path),

@@ -1,0 +1,117 @@
+"""Say where a store of poses comes from and what its arrays are; keep it in `store.json`.
+
+Knows nothing of the arrays' content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import TypeAdapter, ValidationError
+
+from wayfare.store.document import read_document, write_document
+from wayfare.store.errors import CorruptFileError
+from wayfare.store.records import NodesetRecord
+
+HEADER_FILE = "store.json"
+DIGEST_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOutput:
+    """One output of the tool that rendered: its port, and what a row of its file is."""
+
+    name: str
+    wire_type: str
+    description: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    @property
+    def row_bytes(self) -> int:
+        """Return what a row takes."""
+        return int(np.prod(self.shape, dtype=np.int64)) * np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True, slots=True)
+class SceneRows:
+    """The rows of one scene, in which all its episodes take place; they count in `episodes`."""
+
+    scene_id: str
+    episodes: tuple[int, ...]
+    first_row: int
+    rows: int
+
+    @property
+    def stop_row(self) -> int:
+        """Return the first row that is another scene's."""
+        return self.first_row + self.rows
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """A sample of the rows was rendered again by a fresh copy; `different` names those that differ.
+
+    `rows`: how many were; `seed`: what they were drawn by.
+    """
+
+    rows: int
+    seed: int
+    different: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoreHeader:
+    """Where a store comes from and what stands in it; no clock decides any of it."""
+
+    source: NodesetRecord
+    nodeset: str
+    request: Mapping[str, Any]
+    """What was asked for, by name: tool, its configuration, split, poses."""
+    versions: Mapping[str, str]
+    pose_frame: str
+    split: str
+    episodes: tuple[Mapping[str, Any], ...]
+    """As the nodeset lists them: id, scene_id, group, step_budget, info."""
+    scenes: tuple[SceneRows, ...]
+    poses_hash: str
+    outputs: tuple[StoredOutput, ...]
+    is_finished: bool = False
+    verification: Verification | None = None
+
+    @property
+    def rows(self) -> int:
+        """Return how many poses there are."""
+        return self.scenes[-1].stop_row if self.scenes else 0
+
+    @property
+    def bytes(self) -> int:
+        """Return what the arrays take on the disk, roughly."""
+        row = sum(output.row_bytes for output in self.outputs)
+        return self.rows * (row + 7 * 8 + DIGEST_BYTES + 1)
+
+
+_HEADER: TypeAdapter[StoreHeader] = TypeAdapter(StoreHeader)
+
+
+def is_store(folder: Path) -> bool:
+    """Return whether a store was made there, finished or not."""
+    return (folder / HEADER_FILE).is_file()
+
+
+def write_header(folder: Path, header: StoreHeader) -> None:
+    """Write `store.json` at once or not at all. Raises StorageWriteError."""
+    write_document(folder / HEADER_FILE, _HEADER.dump_python(header, mode="json"))
+
+
+def read_header(folder: Path) -> StoreHeader:
+    """Return what `store.json` says. Raises CorruptFileError, FormatVersionError."""
+    path = folder / HEADER_FILE
+    try:
+        return _HEADER.validate_python(read_document(path))
+    except ValidationError as error:
+        raise CorruptFileError(f"{path}: {error}") from error
