@@ -81,7 +81,7 @@ def playing(name: str, environment_id: str, count: int) -> Case:
         f"{name}, 8 workers",
         "cartpole_random",
         8,
-        {f"{config}.id": environment_id, f"{config}.count": count},
+        {f"{config}.id": environment_id, f"{config}.episodes": count},
         named(environment_id),
         2000,
         sb3=(environment_id, 0.0),

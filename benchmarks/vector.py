@@ -11,9 +11,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import gymnasium
-import minigrid  # noqa: F401  registers its environments
 import numpy as np
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode
+from minigrid.wrappers import ImgObsWrapper
 
 MakeEnv = Callable[[], gymnasium.Env[Any, Any]]
 
@@ -55,7 +55,13 @@ class TimedEnv(gymnasium.Env[Any, Any]):
 
 
 def named(name: str) -> MakeEnv:
-    return functools.partial(gymnasium.make, name)
+    return functools.partial(_make_named, name)
+
+
+def _make_named(name: str) -> gymnasium.Env[Any, Any]:
+    """Make an environment; of Minigrid's observations only the image fits shared memory."""
+    env = gymnasium.make(name)
+    return ImgObsWrapper(env) if name.startswith("MiniGrid") else env
 
 
 def loop_steps_per_second(make: MakeEnv, steps: int) -> float:
