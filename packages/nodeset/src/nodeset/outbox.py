@@ -44,9 +44,10 @@ class Outbox:
             if self.is_broken:
                 return False
             notices = self.take_notices()
+            if len(buffers) == 1 and not self._pending:
+                piece = buffers[0]
+                return self._send_one(notices + bytes(piece) if notices else piece)
             pieces = [notices, *buffers] if notices else buffers
-            if len(pieces) == 1 and not self._pending:
-                return self._send_one(pieces[0])
             return self._send_parts([memoryview(piece) for piece in pieces])
 
     def announce(self, frame: bytes, descriptor: int) -> bool:
