@@ -17,12 +17,11 @@ from nodeset.context import EpisodeContext
 from .calibre import find_calibre
 from .controller import HabitatController
 from .dataset import Dataset
-from .memory import resident_mb
 from .rollout import Rollout
 from .settings import choose_gpu
 from .simulator import Simulator
-from .teacher import TEACHERS
-from .tool import TOOLS
+from .teacher import list_teachers
+from .tool import TOOLS, HabitatTool
 
 
 class HabitatNodeSet(BaseNodeSet):
@@ -31,7 +30,7 @@ class HabitatNodeSet(BaseNodeSet):
     `episodes` and `ground_truth` are paths with `{split}` in them, relative to the data folder
     (`data_dir`, else WAYFARE_DATA), `scenes_dir` the folder that scene ids begin in (none: the data
     folder). `gpu` is `auto`, -1 for the CPU, or a device. A copy above `memory_ceiling_mb` (0: no
-    ceiling) makes its simulator anew between episodes.
+    ceiling) makes its simulator anew where the scene changes.
     """
 
     name = "env_habitat"
@@ -55,7 +54,7 @@ class HabitatNodeSet(BaseNodeSet):
         "ground_truth": "",
         "scenes_dir": "",
         "gpu": "auto",
-        "memory_ceiling_mb": 0,
+        "memory_ceiling_mb": 8192,
     }
 
     def __init__(self) -> None:
@@ -67,11 +66,15 @@ class HabitatNodeSet(BaseNodeSet):
             episodes=config["episodes"],
             ground_truth=config["ground_truth"],
         )
-        self.simulator = Simulator(self.calibre, choose_gpu(config["gpu"]))
+        self.simulator = Simulator(
+            self.calibre,
+            choose_gpu(config["gpu"]),
+            memory_ceiling_mb=config["memory_ceiling_mb"],
+        )
         self.rollout = Rollout(self.calibre, self.simulator)
 
     def get_tools(self) -> list[BaseCanvasNode]:
-        return [kind(self.rollout) for kind in (*TOOLS, *TEACHERS)]
+        return [kind(self.rollout) for kind in self._list_kinds()]
 
     def initialize(self) -> None:
         """Import Habitat-Sim and open it, with no scene yet."""
@@ -91,9 +94,6 @@ class HabitatNodeSet(BaseNodeSet):
                 f"episode {index!r} does not exist; split {split!r} has the episodes 0 to "
                 f"{len(tasks) - 1}"
             )
-        ceiling_mb = self.config["memory_ceiling_mb"]
-        if ceiling_mb and resident_mb() > ceiling_mb:
-            self.simulator.renew()
         self.simulator.load(self._scenes_folder() / tasks[index].scene_id)
         self.rollout.begin(tasks[index], (split, index))
 
@@ -105,15 +105,21 @@ class HabitatNodeSet(BaseNodeSet):
 
     def get_eval_metadata(self) -> dict[str, Any]:
         """Return splits, metrics, budget; raises UnavailableError where there are no episodes."""
-        split = self.default_split()
-        self.dataset.tasks(split)
-        return {
-            "splits": self.dataset.splits(),
+        splits, split = self.dataset.splits(), self.default_split()
+        if not splits:
+            self.dataset.tasks(split)  # says which file is missing
+        metadata = {
+            "splits": splits,
             "default_split": split,
             "metrics": self.calibre.metrics(),
+            "metric_definitions": self.calibre.metric_definitions(),
             "step_budget": self.calibre.step_budget,
             "pose_frame": "habitat",
         }
+        if self.calibre.submission:
+            poses = ["reset.pose", "step_discrete.pose", "step_pose.pose"]
+            metadata["submission"] = {"format": self.calibre.submission, "poses": poses}
+        return metadata
 
     def get_episodes(self, split: str) -> list[Episode]:
         return [task.as_episode() for task in self.dataset.tasks(split)]
@@ -124,7 +130,7 @@ class HabitatNodeSet(BaseNodeSet):
         task = tasks[int(rng.integers(len(tasks)))]
         start = np.array([*task.position, *task.rotation], dtype=np.float64)
         inputs: dict[str, dict[str, Any]] = {
-            kind.node_type.split("__")[1]: {} for kind in (*TOOLS, *TEACHERS)
+            kind.node_type.split("__")[1]: {} for kind in self._list_kinds()
         }
         return {
             **inputs,
@@ -132,6 +138,9 @@ class HabitatNodeSet(BaseNodeSet):
             "step_pose": {"pose": start},
             "observe_camera_pose": {"camera_pose": start},
         }
+
+    def _list_kinds(self) -> list[type[HabitatTool]]:
+        return [*TOOLS, *list_teachers(self.calibre)]
 
     def _scenes_folder(self) -> Path:
         named = self.config["scenes_dir"]

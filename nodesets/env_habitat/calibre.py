@@ -41,6 +41,7 @@ class Calibre:
 
     Depth is clipped to `depth_min_m` and `depth_max_m`. An agent succeeds that calls STOP strictly
     nearer than `success_m`, along the ground, to the goal. `tilt_deg` 0: no look actions.
+    `submission` is the leaderboard's format, if there is one.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Calibre:
     allows_sliding: bool = True
     step_budget: int = STEP_BUDGET
     has_reference_path: bool = False
+    submission: str = ""
 
     def actions(self) -> range:
         """Return the discrete actions that the agent has."""
@@ -64,8 +66,23 @@ class Calibre:
 
     def metrics(self) -> list[str]:
         """Return the names of the metrics that `evaluate` gives."""
-        fidelity = ["nDTW", "sDTW"] if self.has_reference_path else []
-        return ["NE", "TL", "SR", "OSR", "SPL", *fidelity]
+        return list(self.metric_definitions())
+
+    def metric_definitions(self) -> dict[str, dict[str, Any]]:
+        """Return of each metric how distances are measured and what the threshold is."""
+        ground, straight = "geodesic on the navigation mesh", "Euclidean"
+        threshold = {"threshold_m": self.success_m}
+        definitions: dict[str, dict[str, Any]] = {
+            "NE": {"distance": ground},
+            "TL": {"distance": straight},
+            "SR": {"distance": ground, **threshold},
+            "OSR": {"distance": ground, **threshold},
+            "SPL": {"distance": ground, **threshold, "step_distance": straight},
+        }
+        if self.has_reference_path:
+            fidelity = {"distance": straight, **threshold}
+            definitions.update(nDTW=fidelity, sDTW=fidelity)
+        return definitions
 
 
 def _square(side: int) -> Camera:
@@ -97,9 +114,16 @@ def _make_calibres() -> Mapping[str, Calibre]:
             success_m=3.0,
             turn_deg=15.0,
             has_reference_path=True,
+            submission="vln_ce",
         ),
         # The RxR-Habitat challenge, whose body is a LoCoBot.
-        Calibre("rxr_habitat", success_m=3.0, has_reference_path=True, **locobot),
+        Calibre(
+            "rxr_habitat",
+            success_m=3.0,
+            has_reference_path=True,
+            submission="rxr_habitat",
+            **locobot,
+        ),
         # Savva et al., "Habitat", ICCV 2019.
         Calibre("pointnav", rgb=_square(256), depth=_square(256), success_m=0.2, turn_deg=10.0),
         # Batra et al., "ObjectNav Revisited", 2020: 0.1 m to a place that sees the object.

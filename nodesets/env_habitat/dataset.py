@@ -60,7 +60,7 @@ class Dataset:
     """
 
     def __init__(
-        self, calibre: Calibre, data_dir: str, *, episodes: str, ground_truth: str
+        self, calibre: Calibre, data_dir: str, *, episodes: str = "", ground_truth: str = ""
     ) -> None:
         self.calibre = calibre
         self._data_dir = data_dir

@@ -99,6 +99,10 @@ class Rollout:
             self._guide = ground.make_guide(body, goal, goal_radius_m=goal_radius_m)
         return self._guide
 
+    def to_goal_m(self) -> float:
+        """Return how far the nearest goal is along the ground; infinite without a way."""
+        return self._distance_m(self._positions[-1], self.task.goals)
+
     def evaluate(self) -> dict[str, Any]:
         """Return the metrics so far, as Habitat and VLN-CE define them.
 

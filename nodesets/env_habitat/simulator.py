@@ -14,6 +14,7 @@ from nodeset import UnavailableError
 from .body import Body
 from .calibre import Calibre
 from .ground import Ground
+from .memory import resident_mb
 from .settings import make_configuration
 
 NO_SCENE = "NONE"
@@ -25,16 +26,25 @@ _SCENES = "DATASETS.md of github.com/facebookresearch/habitat-sim"
 class Simulator:
     """One live simulator with one body; used on one thread.
 
-    A scene is changed within it; `renew` closes and drops it, because a scene leaves memory behind.
+    A scene is changed within it, which leaves memory behind. So in a process that holds more than
+    `memory_ceiling_mb` (0: no ceiling) each change makes the simulator anew, which leaves none.
     With `keeps_navmesh` the scene's published navigation mesh is taken as it is; Habitat-Sim makes
     it anew where it was made for a body of another size.
     """
 
-    def __init__(self, calibre: Calibre, gpu: int, *, keeps_navmesh: bool = False) -> None:
+    def __init__(
+        self,
+        calibre: Calibre,
+        gpu: int,
+        *,
+        keeps_navmesh: bool = False,
+        memory_ceiling_mb: float = 0.0,
+    ) -> None:
         self.calibre = calibre
         self.version = ""
         self._gpu = gpu
         self._keeps_navmesh = keeps_navmesh
+        self._memory_ceiling_mb = memory_ceiling_mb
         self._habitat: Any = None
         self._sim: Any = None
         self._scene = NO_SCENE
@@ -65,7 +75,7 @@ class Simulator:
         self._scene = NO_SCENE
 
     def renew(self) -> None:
-        """Begin anew with an empty scene and what memory that gives back."""
+        """Close the simulator and begin anew with an empty scene."""
         self.close()
         self._sim = self._habitat.Simulator(self._configuration(NO_SCENE))
 
@@ -81,6 +91,8 @@ class Simulator:
                 f"them as {_SCENES} says, and name their folder in scenes_dir"
             )
         self._body, self._ground, self._scene = None, None, NO_SCENE
+        if self._memory_ceiling_mb and resident_mb() > self._memory_ceiling_mb:
+            self.renew()
         self._sim.reconfigure(self._configuration(str(scene)))
         finder = self._sim.pathfinder
         navmesh = scene.with_suffix(".navmesh")

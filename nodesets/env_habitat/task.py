@@ -43,6 +43,7 @@ class Task:
     rotation: tuple[float, float, float, float]
     goals: tuple[Point, ...]
     instruction: str = ""
+    instruction_id: str = ""
     category: str = ""
     group: str = ""
     geodesic_m: float | None = None
@@ -58,6 +59,8 @@ class Task:
         info: dict[str, Any] = {"start": [*self.position, *self.rotation]}
         if self.instruction:
             info["instruction"] = self.instruction
+        if self.instruction_id:
+            info["instruction_id"] = self.instruction_id
         if self.category:
             info["category"] = self.category
         else:
@@ -87,6 +90,7 @@ def read_task(
         rotation=_as_rotation(item["start_rotation"]),
         goals=_goals(item, calibre, goals_by_category),
         instruction=str(instruction.get("instruction_text", "")).strip(),
+        instruction_id=str(instruction.get("instruction_id", "")),
         category=str(item.get("object_category") or ""),
         group="" if group is None else str(group),
         geodesic_m=None if distance_m is None else float(distance_m),

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
-from nodeset import Context, PortDef
+from nodeset import Context, PortDef, UnavailableError
 
-from .calibre import FORWARD, LEFT, RIGHT, STOP
+from .calibre import FORWARD, LEFT, RIGHT, STOP, Calibre
 from .tool import HabitatTool
 
 _ACTION = PortDef("action", "INT", "for step_discrete")
@@ -32,7 +32,7 @@ class Teacher(HabitatTool):
 
 
 class Follower(Teacher):
-    """Take the shortest way to the goal and stop within `goal_radius_m` of it.
+    """Take the shortest way to the nearest goal and stop within `goal_radius_m` of any.
 
     Habitat-Sim's greedy follower decides, and its own radius, three quarters of a step, is the
     default: one much smaller than half a step can't be met. Without a way it stops at once.
@@ -43,8 +43,10 @@ class Follower(Teacher):
     default_config: Mapping[str, Any] = {"goal_radius_m": 0.1875}
 
     def decide(self, ctx: Context) -> int:
-        radius_m = ctx.config["goal_radius_m"]
-        return self.rollout.guide(float(radius_m)).next_action()
+        radius_m = float(ctx.config["goal_radius_m"])
+        if self.rollout.to_goal_m() < radius_m:
+            return STOP
+        return self.rollout.guide(radius_m).next_action()
 
 
 class Replay(Teacher):
@@ -56,7 +58,7 @@ class Replay(Teacher):
     def decide(self, ctx: Context) -> int:
         truth = self.rollout.task.ground_truth
         if truth is None:
-            raise ValueError(
+            raise UnavailableError(
                 f"episode {self.rollout.task.episode_id!r} has no ground truth to replay; name its "
                 f"file in the setting ground_truth"
             )
@@ -91,4 +93,7 @@ class Stop(Teacher):
         return STOP
 
 
-TEACHERS = (Follower, Replay, Random, Stop)
+def list_teachers(calibre: Calibre) -> list[type[Teacher]]:
+    """Return the teachers of a calibre; nobody has walked where there is no reference path."""
+    walked: list[type[Teacher]] = [Replay] if calibre.has_reference_path else []
+    return [Follower, Random, Stop, *walked]
