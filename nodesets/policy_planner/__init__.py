@@ -11,7 +11,7 @@ import numpy as np
 
 from nodeset import BaseCanvasNode, BaseNodeSet
 
-from . import feedback, minigrid, point, r2r, random
+from . import feedback, grid, minigrid, point, r2r, random
 
 
 class PolicyPlannerNodeSet(BaseNodeSet):
@@ -22,6 +22,7 @@ class PolicyPlannerNodeSet(BaseNodeSet):
     def get_tools(self) -> list[BaseCanvasNode]:
         kinds: tuple[type[BaseCanvasNode], ...] = (
             *feedback.TOOLS,
+            *grid.TOOLS,
             *minigrid.TOOLS,
             *point.TOOLS,
             *random.TOOLS,
@@ -34,10 +35,18 @@ class PolicyPlannerNodeSet(BaseNodeSet):
         cells = rng.choice([minigrid.EMPTY, minigrid.WALL, minigrid.GOAL], size=(7, 7))
         image = np.zeros((7, 7, 3), np.uint8)
         image[:, :, 0] = cells
+        poses = grid.make_grid(3, 4)
         space = {"kind": "discrete", "n": int(rng.integers(2, 9)), "start": 0}
         return {
             "minigrid_action": {"image": image, "direction": int(rng.integers(4))},
             "linear_feedback": {"observation": np.zeros(0)},
+            "grid_start": {"poses": poses},
+            "grid_walk": {
+                "poses": poses,
+                "pose": poses[0],
+                "depth": rng.uniform(0.1, 5.0, (6, 8)).astype(np.float32),
+                "visits": rng.integers(0, 3, len(poses)),
+            },
             "to_point": {"pose": np.array([0, 0, 0, 0, 0, 0, 1.0]), "goal": rng.uniform(-5, 5, 3)},
             "random_action": {"action_space": space},
         }
