@@ -56,7 +56,7 @@ class Evaluate(BaseCanvasNode):
 class FaultyNodeSet(BaseNodeSet):
     name = "env_faulty"
     deployment = Deployment(
-        budgets={"initialize": 60, "first_call": 3, "call": 3},
+        budgets={"initialize": 60, "first_call": 5, "call": 5},
         memory_limit=400000000,
     )
     default_config = {

@@ -34,7 +34,7 @@ class Act(BaseCanvasNode):
 class FaultyPolicyNodeSet(BaseNodeSet):
     name = "policy_faulty"
     parallelism = "shared"
-    deployment = Deployment(budgets={"initialize": 60, "first_call": 3, "call": 3})
+    deployment = Deployment(budgets={"initialize": 60, "first_call": 5, "call": 5})
     default_config = {"fault": "", "at_episode": -1, "at_step": 0, "times": 1, "folder": ""}
 
     def get_tools(self) -> list[BaseCanvasNode]:
