@@ -46,9 +46,15 @@ def wait_until(claim: Callable[[], bool], seconds: float) -> None:
 
 
 @pytest.fixture
-def running(wayfare: Any, tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """Give a run under way: two workers, each of whose copies has a daemon of its own."""
-    settings = {"daemon": tmp_path, "step_s": 0.05, "episodes": 8}
+def running(
+    request: pytest.FixtureRequest, wayfare: Any, tmp_path: Path
+) -> Iterator[subprocess.Popen[str]]:
+    """Give a run under way: two workers, each of whose copies has a daemon of its own.
+
+    It is long, unless a test gives the number of its episodes.
+    """
+    episodes = getattr(request, "param", 5000)
+    settings = {"daemon": tmp_path, "step_s": 0.05, "episodes": episodes}
     options = [x for k, v in settings.items() for x in ("--set", f"env_faulty.{k}={v}")]
     process = wayfare.start("eval", "faulty", "--workers", "2", "--json", *options)
     runs = tmp_path / "runs"
@@ -85,6 +91,7 @@ def test_five_seconds_after_the_main_process_was_killed_nothing_is_left(
     assert list_shared_memory() <= memory
 
 
+@pytest.mark.parametrize("running", [8], indirect=True)
 def test_a_run_whose_keeper_is_killed_goes_on_with_fresh_copies(
     running: subprocess.Popen[str], tmp_path: Path
 ) -> None:
