@@ -1,0 +1,57 @@
+"""Names of graphs, nodesets and runs lead nowhere but to these; each refusal names its rule."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from wayfare.cli.app import main
+
+Refusal = Callable[..., str]
+
+
+@pytest.fixture
+def refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> Refusal:
+    """Give a function that runs a command which is refused, and returns what it says."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> str:
+        monkeypatch.setattr(sys, "argv", ["wayfare", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 2
+        text: str = capsys.readouterr().err
+        return text
+
+    return run
+
+
+@pytest.mark.parametrize("name", ["../x", "/etc", "x" * 300, "\udcff"])
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("eval", "NAME"), "in any workspace; there are: "),
+        (("describe", "NAME"), "in any workspace; there are: "),
+        (("nodesets", "NAME"), "in any workspace; there are: "),
+        (("show", "NAME"), "run folder (one with a run.json); `wayfare runs` lists the runs."),
+        (("eval", "--resume", "NAME"), "run folder (one with a run.json); `wayfare runs`"),
+    ],
+    ids=lambda part: "-".join(part) if isinstance(part, tuple) else "",
+)
+def test_a_name_that_leads_elsewhere_is_refused(
+    refusal: Refusal, command: tuple[str, ...], words: str, name: str
+) -> None:
+    assert words in refusal(*(name if part == "NAME" else part for part in command))
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "x" * 300, ".."])
+@pytest.mark.parametrize("kind", ["nodeset", "graph"])
+def test_nothing_is_written_under_a_name_that_leads_elsewhere(
+    refusal: Refusal, tmp_path: Path, kind: str, name: str
+) -> None:
+    more = ("--env", "none") if kind == "graph" else ()
+    refusal("new", kind, name, *more, "--dir", str(tmp_path / "here"))
+    assert not list(tmp_path.rglob("*.py")) + list(tmp_path.rglob("*.json"))
