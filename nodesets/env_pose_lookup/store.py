@@ -132,6 +132,10 @@ class Store:
             scene = Scene(entry["scene_id"], poses[first:stop], first)
             self._scenes.update(dict.fromkeys(entry["episodes"], scene))
 
+    def scenes(self) -> list[Scene]:
+        """Return all scenes, in the order of their rows."""
+        return sorted(dict.fromkeys(self._scenes.values()), key=lambda scene: scene.first_row)
+
     def scene_of(self, episode_index: int) -> Scene:
         """Return an episode's scene. Raises IndexError where the store has fewer."""
         scene = self._scenes.get(episode_index)
