@@ -15,6 +15,7 @@ from tests.integration.host.client import Client
 
 from nodeset import WireError
 from nodeset.frame import NOTICE, pack_prefix
+from nodeset.host.server import MAX_STRANGERS
 from nodeset.wire import encode
 from wayfare.fleet.connection import open_connection
 from wayfare.fleet.errors import CopyFailedError
@@ -54,6 +55,23 @@ async def test_a_worker_with_the_token_may_call_over_tcp(host):
     link = await open_connection(url, copy="x", worker=0, explain_loss=explain, token="s3")
     assert (await link.request("health", budget_seconds=20))["state"] in ("loading", "loaded")
     await link.close()
+
+
+def test_strangers_that_say_nothing_keep_no_worker_out(host):
+    _, url = host.start("line.py", "--token-env", "SECRET", listen="tcp:127.0.0.1:0", SECRET="s3")
+    worker = host.connect(url, token="s3")
+    held = count_files(worker.hello["pid"])
+    address = ("127.0.0.1", int(url.rpartition(":")[2]))
+    strangers = [socket.create_connection(address, 20) for _ in range(300)]
+    try:
+        with Client(url, token="s3") as late:
+            assert late.request("health")["state"] in ("loading", "loaded")
+        assert worker.request("health")["state"] in ("loading", "loaded")
+        assert count_files(worker.hello["pid"]) <= held + MAX_STRANGERS + 1
+        assert strangers[0].recv(1) == b""
+    finally:
+        for stranger in strangers:
+            stranger.close()
 
 
 @pytest.mark.parametrize("worker", [2**63, -2, 2**31, True, "0"])

@@ -62,6 +62,11 @@ class Connection:
         return not is_held_up and self._requests - outbox.frames < MAX_UNANSWERED
 
     @property
+    def is_stranger(self) -> bool:
+        """Say whether a token is due that was not shown yet."""
+        return not self._is_known
+
+    @property
     def wants_read(self) -> bool:
         """Say whether more requests may be read now."""
         return (

@@ -28,6 +28,8 @@ _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _SEND_BUFFER_BYTES = 4 * 2**20  # an image fits; the kernel may allow less
 _FEW_CONNECTIONS = 2
 _LONE_PATIENCE_SECONDS, _PATIENCE_SECONDS, _SHORT_PATIENCE_SECONDS = 0.050, 0.006, 0.002
+MAX_STRANGERS = 64
+"""Connections that may be open without having shown the token that is due."""
 DRAIN_SECONDS = 2.0
 """How long the last replies may take to be sent when the copy ends."""
 
@@ -128,10 +130,17 @@ class SocketServer:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER_BYTES)
         if sock.family != socket.AF_UNIX:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._limit_strangers()
         connection = Connection(sock, self._app, token=self._token, call_owner=self._call)
         self._wanted[connection] = _READ
         self._connections[sock.fileno()] = connection
         self._epoll.register(sock, _READ)
+
+    def _limit_strangers(self) -> None:
+        """Close who has kept its token back the longest, so that nobody keeps workers out."""
+        strangers = [connection for connection in self._wanted if connection.is_stranger]
+        if len(strangers) >= MAX_STRANGERS:
+            self._close(strangers[0])
 
     def _turn_away(self, error: OSError) -> None:
         """Close a connection for which no descriptor is left; it would be announced for ever."""
