@@ -1,6 +1,6 @@
 # /// script
 # requires-python = ">=3.9"
-# dependencies = ["numpy", "torch>=2.6"]
+# dependencies = ["numpy", "torch==2.13.0"]
 # ///
 """VLN-CE's Cross-Modal Attention policy, one network for all workers.
 
