@@ -89,3 +89,12 @@ def test_recordings_wait_for_room_too(wayfare: Any, small_disk: Path, mode: str)
     (folder,) = (small_disk / "runs").iterdir()
     if mode == "full":
         assert len(list((folder / "calls").glob("*.frames"))) == 200
+
+
+def test_a_store_takes_its_room_before_the_first_row(wayfare: Any, small_disk: Path) -> None:
+    command = ("bake", "env_gallery", "--out", str(small_disk / "store"), "--outputs", "rgb,depth")
+    refused = wayfare.run(*command)
+    assert refused.status == 2
+    assert "MiB can't be made there: No space left on device" in refused.err
+    (small_disk / "ballast").unlink()
+    assert wayfare.run(*command).status == 0

@@ -1,0 +1,187 @@
+"""A store ends in the same bytes however it was made, and holds what its simulator shows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.timeout(300)
+KEPT = ("--outputs", "rgb,depth,far")
+DEADLINE_SECONDS = 60.0
+
+
+def bake(wayfare: Any, out: Path, *arguments: str, status: int = 0) -> dict[str, Any]:
+    answer = wayfare.run("bake", "env_gallery", "--out", str(out), *KEPT, "--json", *arguments)
+    assert answer.status == status, answer.err
+    return answer.document if answer.out else {"err": answer.err}
+
+
+def hash_files(folder: Path) -> dict[str, str]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+
+
+def finished_rows(folder: Path) -> int:
+    path = folder / "finished.npy"
+    return int(np.load(path).sum()) if (folder / "store.json").exists() else 0
+
+
+def wait_for_rows(folder: Path, count: int) -> None:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while finished_rows(folder) < count:
+        assert time.monotonic() < deadline, f"{finished_rows(folder)} rows after all this time"
+        time.sleep(0.01)
+
+
+def test_the_number_of_workers_changes_no_byte(wayfare: Any, tmp_path: Path) -> None:
+    one = bake(wayfare, tmp_path / "one")
+    three = bake(wayfare, tmp_path / "three", "--workers", "3")
+    assert one["rows"] == three["rows"] == 40 + 41 + 42 + 43
+    assert one["verification"] == three["verification"]
+    assert one["verification"]["rows"] == 32
+    assert hash_files(tmp_path / "one") == hash_files(tmp_path / "three")
+
+
+def test_killed_and_resumed_it_ends_in_the_same_bytes(wayfare: Any, tmp_path: Path) -> None:
+    slow = ("--set", "env_gallery.seconds=0.01")
+    bake(wayfare, tmp_path / "whole", *slow)
+    killed = tmp_path / "killed"
+    for share in (1, 90):
+        process = wayfare.start("bake", "env_gallery", "--out", str(killed), *KEPT, *slow)
+        wait_for_rows(killed, share)
+        process.send_signal(signal.SIGKILL)
+        process.communicate(timeout=DEADLINE_SECONDS)
+    assert 0 < finished_rows(killed) < 166
+    resumed = bake(wayfare, killed, *slow, "--workers", "2")
+    assert resumed["kept"] + resumed["rendered"] == resumed["rows"] == 166
+    assert resumed["kept"] > 0
+    assert hash_files(killed) == hash_files(tmp_path / "whole")
+
+
+def test_a_signal_ends_it_in_order_and_a_finished_store_needs_nothing(
+    wayfare: Any, tmp_path: Path
+) -> None:
+    slow = ("--set", "env_gallery.seconds=0.01")
+    out = tmp_path / "store"
+    process = wayfare.start("bake", "env_gallery", "--out", str(out), *KEPT, *slow)
+    wait_for_rows(out, 1)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=DEADLINE_SECONDS)
+    assert process.returncode == 75
+    assert bake(wayfare, out, *slow)["kept"] > 0
+    before = hash_files(out)
+    again = bake(wayfare, out, *slow)
+    assert (again["rendered"], again["kept"]) == (0, again["rows"])
+    assert hash_files(out) == before
+
+
+def test_a_copy_that_dies_costs_no_row(wayfare: Any, tmp_path: Path) -> None:
+    dying = ("--set", f"env_gallery.died={tmp_path / 'died'}", "--set", "env_gallery.die_at=17")
+    bake(wayfare, tmp_path / "died_once", *dying)
+    assert (tmp_path / "died").exists()
+    bake(wayfare, tmp_path / "lived", *dying)
+    assert hash_files(tmp_path / "died_once") == hash_files(tmp_path / "lived")
+
+
+def test_what_an_author_raises_ends_it_and_names_scene_and_pose(
+    wayfare: Any, tmp_path: Path
+) -> None:
+    failing = ("--set", "env_gallery.fail_at=39")
+    err = bake(wayfare, tmp_path / "store", *failing, status=3)["err"]
+    assert "scene 'hall 0' (episode 0" in err
+    assert "the lamp went out" in err
+
+
+def test_a_renderer_that_remembers_is_found_out(wayfare: Any, tmp_path: Path) -> None:
+    drifting = ("--set", "env_gallery.drift=1")
+    found = bake(wayfare, tmp_path / "store", *drifting, status=1)
+    assert found["status"] == "different"
+    assert len(found["verification"]["different"]) > 16
+    store = f"env_pose_lookup.store={tmp_path / 'store'}"
+    refused = wayfare.run("eval", "pose_lookup_grid", "--set", store)
+    assert refused.status == 2
+    assert "rows differed when they were rendered again" in refused.err
+
+
+def test_episodes_of_a_scene_share_rows_only_if_they_show_the_same(
+    wayfare: Any, tmp_path: Path
+) -> None:
+    by_scene = ("--by", "scene", "--verify", "64")
+    found = bake(wayfare, tmp_path / "differ", *by_scene, status=1)
+    assert found["scenes"] == 2
+    same = ("--set", "env_gallery.rooms_differ=false")
+    assert bake(wayfare, tmp_path / "same", *by_scene, *same)["status"] == "done"
+
+
+def test_a_store_of_another_request_is_refused_naming_what_differs(
+    wayfare: Any, tmp_path: Path
+) -> None:
+    out = tmp_path / "store"
+    bake(wayfare, out, "--episodes", "1")
+    before = hash_files(out)
+    other = ("--episodes", "1", "--set", "env_gallery.size=8", "--node-config", "count=5")
+    err = bake(wayfare, out, *other, status=2)["err"]
+    assert "size of the nodeset" in err
+    assert "configuration of the poses" in err
+    assert hash_files(out) == before
+
+
+def test_poses_come_from_a_file_too(wayfare: Any, tmp_path: Path) -> None:
+    poses = np.tile(np.array([0.5, 0, 0, 0, 0, 0, 1.0]), (3, 1))
+    poses[:, 2] = range(3)
+    np.savez(tmp_path / "poses.npz", **{"hall 0": poses, "hall 1": poses[:1]})
+    found = bake(wayfare, tmp_path / "store", "--poses", str(tmp_path / "poses.npz"))
+    assert found["rows"] == 3 + 3 + 1 + 1
+    assert np.array_equal(np.load(tmp_path / "store" / "poses.npy")[:3], poses)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--outputs", "gold"), "'look' has no output 'gold'"),
+        (("--node-config", "count=0"), "there are no poses"),
+        (("--set", "env_line.count=1"), "only the configuration of 'env_gallery'"),
+    ],
+)
+def test_what_can_not_be_baked_says_why(
+    wayfare: Any, tmp_path: Path, arguments: tuple[str, ...], told: str
+) -> None:
+    assert told in bake(wayfare, tmp_path / "store", *arguments, status=2)["err"]
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_folder_with_something_else_in_it_is_left_alone(wayfare: Any, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    assert "holds 'notes.txt'" in bake(wayfare, tmp_path, "--episodes", "1", status=2)["err"]
+    assert sorted(p.name for p in tmp_path.iterdir() if p.name != "runs") == ["notes.txt"]
+
+
+def test_a_damaged_row_is_found_out(wayfare: Any, tmp_path: Path) -> None:
+    out = tmp_path / "store"
+    bake(wayfare, out, "--episodes", "1", "--verify", "0")
+    depth = np.lib.format.open_memmap(out / "outputs" / "depth.npy", mode="r+")
+    depth[7, 0, 0] += 1.0
+    depth.flush()
+    found = bake(wayfare, out, "--episodes", "1", "--verify", "40", status=1)
+    assert found["verification"]["different"] == [7]
+    assert json.loads((out / "store.json").read_text())["verification"]["different"] == [7]
+
+
+def test_two_processes_do_not_fill_one_store(wayfare: Any, tmp_path: Path) -> None:
+    slow, out = ("--set", "env_gallery.seconds=0.02"), tmp_path / "store"
+    process = wayfare.start("bake", "env_gallery", "--out", str(out), *KEPT, *slow)
+    wait_for_rows(out, 1)
+    os.kill(process.pid, signal.SIGSTOP)
+    try:
+        assert "being filled by another process" in bake(wayfare, out, *slow, status=2)["err"]
+    finally:
+        process.kill()
+        process.communicate(timeout=DEADLINE_SECONDS)
