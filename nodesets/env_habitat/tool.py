@@ -57,6 +57,7 @@ class Reset(HabitatTool):
 
     def forward(self, inputs: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         task = self.rollout.task
+        ctx.log("habitat_sim", self.rollout.simulator.version)
         told: dict[str, Any] = {"pose": self.rollout.simulator.body.pose()}
         if task.instruction:
             told["instruction"] = task.instruction

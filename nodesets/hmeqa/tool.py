@@ -46,6 +46,7 @@ class Reset(HMEQATool):
 
     def forward(self, inputs: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
         question = self.rollout.question
+        ctx.log("habitat_sim", self.rollout.simulator.version)
         return {
             "question": question.question,
             "choices": list(question.choices),
