@@ -47,10 +47,10 @@ class Soak:
         return "\n".join([*lines, *(f"  FAILED: {failure}" for failure in self.failures)])
 
 
-def soak(folder: Path, count: int) -> Soak:
+def soak(folder: Path, count: int, fault_rate: float = FAULT_RATE) -> Soak:
     """Run `count` episodes with and without faults; resume what ran out of attempts."""
     began = time.monotonic()
-    rates = {"env_fragile": FAULT_RATE, "policy_fragile": SHARED_FAULT_RATE}
+    rates = {"env_fragile": fault_rate, "policy_fragile": SHARED_FAULT_RATE}
     faults = [
         text for name, rate in rates.items() for text in ("--set", f"{name}.fault_rate={rate}")
     ]

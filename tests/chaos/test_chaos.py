@@ -18,6 +18,7 @@ def test_killed_runs_lose_nothing_and_count_nothing_twice(tmp_path):
 
 @pytest.mark.timeout(240)
 def test_a_run_with_faults_comes_to_the_same_as_one_without(tmp_path):
-    report = soak(tmp_path, 300)
+    report = soak(tmp_path, 300, fault_rate=0.05)
     print(report.describe())
     assert report.failures == []
+    assert report.faulty.summary.episodes.attempts > 300
