@@ -30,6 +30,10 @@ ACTS = {
     "keeper": ("kill", "kill", "stop"),
 }
 INSTANTS = ("any", "before a commit", "during a commit", "after a commit")
+COMMITS = ("any", *("during a commit",) * 3, "after a commit")
+COMMIT_SECONDS = 15.0
+"""How long a kill of the main process is put off for a commit: a run that has just been resumed
+has to start its copies first."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +62,9 @@ def strike(
     """
     target = target or rng.choice(TARGETS)
     act = rng.choice(ACTS[target])
-    instant = rng.choice(INSTANTS)
-    _wait_for(instant, rng, folder)
+    is_murder = (target, act) == ("main", "kill")
+    instant = rng.choice(COMMITS if is_murder else INSTANTS)
+    _wait_for(instant, rng, folder, COMMIT_SECONDS if is_murder else WAIT_SECONDS)
     pid = _choose(rng, Family.of(main), target)
     if pid is None:
         return None
@@ -80,7 +85,7 @@ def _choose(rng: random.Random, family: Family, target: str) -> int | None:
     return rng.choice(groups[target]) if groups[target] else None
 
 
-def _wait_for(instant: str, rng: random.Random, folder: Path) -> None:
+def _wait_for(instant: str, rng: random.Random, folder: Path, seconds: float) -> None:
     """Return about when the instant is there; what really was is seen once the process stands."""
     episodes, firings = folder / EPISODES_FILE, folder / FIRINGS_FILE
     match instant:
@@ -88,10 +93,10 @@ def _wait_for(instant: str, rng: random.Random, folder: Path) -> None:
             time.sleep(rng.uniform(0.0, WAIT_SECONDS))
         case "during a commit":
             size = firings.stat().st_size
-            wait_until(lambda: firings.stat().st_size > size, WAIT_SECONDS, POLL_SECONDS)
+            wait_until(lambda: firings.stat().st_size > size, seconds, POLL_SECONDS)
         case "after a commit":
             size = episodes.stat().st_size
-            wait_until(lambda: episodes.stat().st_size > size, WAIT_SECONDS, POLL_SECONDS)
+            wait_until(lambda: episodes.stat().st_size > size, seconds, POLL_SECONDS)
 
 
 def _kill_main(pid: int, folder: Path) -> Strike | None:
