@@ -67,7 +67,7 @@ class Rollout:
     def step(self, action: Sequence[float]) -> None:
         """Take (index, heading, elevation) as the simulator does; (0, 0, 0) stops."""
         index, turn, look = read_triple(action)
-        self.refuse_stopped()
+        self._refuse_stopped()
         if (index, turn, look) == (0, 0.0, 0.0):
             self.has_stopped = True
             return
@@ -75,11 +75,11 @@ class Rollout:
             self.simulator.act(index, turn, look)
         except IndexError as error:
             raise ActionError(f"action {list(action)!r}: {error}") from None
-        self.note_place()
+        self._note_place()
 
     def step_waypoint(self, action: int) -> None:
         """Go to candidate `action`, looking its way, or stop with -1."""
-        self.refuse_stopped()
+        self._refuse_stopped()
         if action == STOP:
             self.has_stopped = True
             return
@@ -87,19 +87,21 @@ class Rollout:
         if not 0 <= action < len(candidates):
             raise ActionError(
                 f"action {action!r} goes to candidate {action}, but {len(candidates)} candidates "
-                f"are around {self.simulator.viewpoint!r} (-1: stop)"
+                f"are around {self.simulator.stand.viewpoint!r} (-1: stop)"
             )
         chosen, simulator = candidates[action], self.simulator
-        simulator.place(simulator.scan, simulator.viewpoint, chosen.view)
+        here = simulator.stand
+        simulator.place(here.scan, here.viewpoint, chosen.view)
         names = [sight.viewpoint for sight in simulator.navigable()]
         simulator.act(names.index(chosen.sight.viewpoint), 0.0, 0.0)
-        self.note_place()
+        self._note_place()
 
-    def note_place(self) -> None:
+    def _note_place(self) -> None:
         """Add the place to the trajectory if it is another one: turning adds none."""
-        if self.simulator.viewpoint != self.trajectory[-1]:
-            self.trajectory.append(self.simulator.viewpoint)
+        viewpoint = self.simulator.stand.viewpoint
+        if viewpoint != self.trajectory[-1]:
+            self.trajectory.append(viewpoint)
 
-    def refuse_stopped(self) -> None:
+    def _refuse_stopped(self) -> None:
         if self.has_stopped:
             raise ActionError("the agent has stopped; wire 'done' to the loop's 'stop'")

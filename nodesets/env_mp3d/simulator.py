@@ -46,6 +46,16 @@ class Camera:
         return bool(self.dataset)
 
 
+@dataclass(frozen=True)
+class Stand:
+    """A place and a direction: `view` is one of 36, `position` x y z in metres."""
+
+    scan: str
+    viewpoint: str
+    view: int
+    position: tuple[float, float, float]
+
+
 class Matterport:
     """A simulator with discretised viewing angles; positions are single precision, as its own."""
 
@@ -65,35 +75,31 @@ class Matterport:
 
         Raises IndexError where there are fewer places.
         """
-        count = len(self.state.navigableLocations)
+        count = len(self._state.navigableLocations)
         if not 0 <= index < count:
+            here = self.stand
             raise IndexError(
-                f"place {index} is not navigable from view {self.view} of {self.viewpoint!r}, "
+                f"place {index} is not navigable from view {here.view} of {here.viewpoint!r}, "
                 f"which has places 0 (stay) to {count - 1}"
             )
         self._simulator.makeAction([index], [turn], [look])
 
     @property
-    def state(self) -> Any:
+    def _state(self) -> Any:
         """The simulator's own state of its only environment."""
         return self._simulator.getState()[0]
 
     @property
-    def scan(self) -> str:
-        return str(self.state.scanId)
-
-    @property
-    def viewpoint(self) -> str:
-        return str(self.state.location.viewpointId)
-
-    @property
-    def view(self) -> int:
-        return int(self.state.viewIndex)
-
-    @property
-    def position(self) -> tuple[float, float, float]:
-        location = self.state.location
-        return float(location.x), float(location.y), float(location.z)
+    def stand(self) -> Stand:
+        """Where the agent is and which way it looks."""
+        state = self._state
+        place = state.location
+        return Stand(
+            scan=str(state.scanId),
+            viewpoint=str(place.viewpointId),
+            view=int(state.viewIndex),
+            position=(float(place.x), float(place.y), float(place.z)),
+        )
 
     def navigable(self) -> list[Sight]:
         """Return the place itself, then the neighbours in view, the most central first."""
@@ -104,16 +110,16 @@ class Matterport:
                 float(place.rel_elevation),
                 float(place.rel_distance),
             )
-            for place in self.state.navigableLocations
+            for place in self._state.navigableLocations
         ]
 
     def look_around(self) -> Iterator[int]:
         """Look in each of the 36 directions in turn, and in the first one again at the end."""
-        scan, viewpoint, view = self.scan, self.viewpoint, self.view
+        here = self.stand
         for direction in range(VIEWS):
-            self.place(scan, viewpoint, direction)
+            self.place(here.scan, here.viewpoint, direction)
             yield direction
-        self.place(scan, viewpoint, view)
+        self.place(here.scan, here.viewpoint, here.view)
 
     def candidates(self) -> list[Candidate]:
         """Return every neighbour that is seen, each as seen from its most central view.
@@ -123,7 +129,7 @@ class Matterport:
         best: dict[str, Candidate] = {}
         order: dict[str, int] = {}
         for view in self.look_around():
-            for place in self.state.navigableLocations[1:]:
+            for place in self._state.navigableLocations[1:]:
                 order[str(place.viewpointId)] = int(place.ix)
             for sight in self.navigable()[1:]:
                 known = best.get(sight.viewpoint)
@@ -133,11 +139,11 @@ class Matterport:
 
     def picture(self) -> np.ndarray:
         """Return what is seen, (H, W, 3) uint8 RGB; the simulator's own is BGR."""
-        return np.array(self.state.rgb, copy=False)[:, :, ::-1].copy()
+        return np.array(self._state.rgb, copy=False)[:, :, ::-1].copy()
 
     def depth_m(self) -> np.ndarray:
         """Return depth in metres, (H, W) float32; the simulator counts quarter millimetres."""
-        counted = np.array(self.state.depth, copy=False)[:, :, 0]
+        counted = np.array(self._state.depth, copy=False)[:, :, 0]
         return counted.astype(np.float32) / np.float32(4000.0)
 
 

@@ -35,15 +35,15 @@ class MatterportTool(BaseCanvasNode):
         self.rollout = rollout
 
     def describe(self) -> dict[str, Any]:
-        rollout, simulator = self.rollout, self.rollout.simulator
+        here = self.rollout.simulator.stand
         return {
-            "scan": simulator.scan,
-            "viewpoint": simulator.viewpoint,
-            "view_index": simulator.view,
-            "heading": heading_rad(simulator.view),
-            "elevation": elevation_rad(simulator.view),
-            "pose": pose_of(simulator.position, simulator.view),
-            "instruction": rollout.task.instruction,
+            "scan": here.scan,
+            "viewpoint": here.viewpoint,
+            "view_index": here.view,
+            "heading": heading_rad(here.view),
+            "elevation": elevation_rad(here.view),
+            "pose": pose_of(here.position, here.view),
+            "instruction": self.rollout.task.instruction,
         }
 
 
