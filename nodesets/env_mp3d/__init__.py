@@ -18,7 +18,7 @@ from nodeset import (
 )
 from nodeset.context import EpisodeContext
 
-from ..env_r2r.scoring import GOAL_METRICS
+from ..env_r2r.scoring import GOAL_METRICS, METRIC_DEFINITIONS
 from ..env_r2r.world import World
 from .rollout import Rollout
 from .simulator import Camera
@@ -115,7 +115,12 @@ class MatterportNodeSet(BaseNodeSet):
             "splits": self.world.splits(),
             "default_split": self.world.default_split(),
             "metrics": list(GOAL_METRICS),
+            "metric_definitions": METRIC_DEFINITIONS,
             "step_budget": STEP_BUDGET,
+            "submission": {
+                "format": "r2r",
+                "poses": ["reset.state", "step.state", "step_waypoint.state"],
+            },
             "pose_frame": "mp3d",
         }
 

@@ -26,6 +26,7 @@ SIGHT = [
     PortDef("instruction", "TEXT"),
 ]
 DONE = PortDef("done", "BOOL", "whether the agent has stopped")
+STATE = PortDef("state", "JSON", "viewpoint and view_index, as a submission takes them")
 
 
 class MatterportTool(BaseCanvasNode):
@@ -46,17 +47,21 @@ class MatterportTool(BaseCanvasNode):
             "instruction": self.rollout.task.instruction,
         }
 
+    def state(self) -> dict[str, Any]:
+        here = self.rollout.simulator.stand
+        return {"viewpoint": here.viewpoint, "view_index": here.view}
+
 
 class Reset(MatterportTool):
     """Place the agent at the start, looking level in the direction nearest to the given heading."""
 
     node_type = "env_mp3d__reset"
     display_name = "Reset"
-    output_ports = SIGHT
+    output_ports = [*SIGHT, STATE]
 
     def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         self.rollout.restart()
-        return self.describe()
+        return {**self.describe(), "state": self.state()}
 
 
 class TaskOf(MatterportTool):
@@ -128,11 +133,11 @@ class Step(MatterportTool):
     node_type = "env_mp3d__step"
     display_name = "Step in the current view"
     input_ports = [PortDef("action", "ACTION", "three numbers")]
-    output_ports = [DONE]
+    output_ports = [DONE, STATE]
 
     def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         self.rollout.step(inputs["action"])
-        return {"done": self.rollout.has_stopped}
+        return {"done": self.rollout.has_stopped, "state": self.state()}
 
 
 class StepWaypoint(MatterportTool):
@@ -141,11 +146,11 @@ class StepWaypoint(MatterportTool):
     node_type = "env_mp3d__step_waypoint"
     display_name = "Step to a waypoint"
     input_ports = [PortDef("action", "INT", "a candidate, or -1")]
-    output_ports = [DONE]
+    output_ports = [DONE, STATE]
 
     def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         self.rollout.step_waypoint(inputs["action"])
-        return {"done": self.rollout.has_stopped}
+        return {"done": self.rollout.has_stopped, "state": self.state()}
 
 
 class Evaluate(MatterportTool):
