@@ -17,8 +17,9 @@ SAME_PLACE_M = 1e-6
 SAME_TURN_RAD = 1e-3
 ASIDE = 0.1
 """How far from the middle a place may lie and still be ahead, as a share of its distance."""
-_POSES = PortDef("poses", "ARRAY", "(N, 7): where one can be")
-_VISITS = PortDef("visits", "ARRAY", "(N,) int64: how often one has been in each")
+# As ANY they are not stacked, so that grids of several sizes are served in one batch.
+_POSES = PortDef("poses", "ANY", "an array (N, 7): where one can be")
+_VISITS = PortDef("visits", "ANY", "an array (N,) of int64: how often one has been in each")
 _POSE = PortDef("pose", "POSE", "one of the poses")
 
 
