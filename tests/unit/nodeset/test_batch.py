@@ -129,8 +129,8 @@ def test_padding_is_made_of_copies_of_row_0_that_disturb_no_generator():
     assert drawn[0] == drawn[1] == drawn[2]
 
 
-@pytest.mark.parametrize("bad", range(16))
-def test_bisection_isolates_one_failing_row(bad):
+@pytest.mark.parametrize(("count", "bad"), [(n, bad) for n in (8, 16) for bad in range(n)])
+def test_bisection_isolates_one_failing_row(count, bad):
     def refuse(inputs, ctx):
         values = [int(x[0]) for x in inputs["x"]]
         if bad in values:
@@ -138,11 +138,11 @@ def test_bisection_isolates_one_failing_row(bad):
         return {"y": values}
 
     tool = Tool(refuse)
-    outcomes, _, _ = serve(tool, [row(i) for i in range(16)])
-    assert len(tool.seen) <= 2 * math.log2(16) + 1
+    outcomes, _, _ = serve(tool, [row(i) for i in range(count)])
+    assert len(tool.seen) <= 2 * math.log2(count) + 1
     assert [i for i, outcome in enumerate(outcomes) if isinstance(outcome, AuthorError)] == [bad]
     assert outcomes[bad].type_name == "ValueError"
-    assert outcomes[(bad + 1) % 16] == {"y": (bad + 1) % 16}
+    assert outcomes[(bad + 1) % count] == {"y": (bad + 1) % count}
 
 
 def test_each_failing_row_gets_its_own_error_with_the_authors_traceback():
