@@ -1,7 +1,8 @@
-"""Steps per second of one agent on MiniWorld and on a store that was baked of it.
+"""How fast one sees on MiniWorld and on a store that was baked of it.
 
-The agent looks from a pose, by its depth image decides on the next one, and so on: two calls per
-step. The simulator draws in one process; the store is served by one process to all workers.
+An agent looks from a pose and decides by the depth image on the next one: two calls per step, with
+digests and records. Beside it, calls that look and nothing else. The simulator draws in one
+process; the store is served by one process to all workers.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from looking import looks_per_second
 from measure import (
     Figure,
     Measure,
@@ -29,9 +32,11 @@ from wayfare.evals.surroundings import Surroundings
 from wayfare.fleet import event_loop
 from wayfare.fleet.registry import WorkspaceComponentRegistry
 
-LIVE = "MiniWorld, 1 process"
-WORKERS = (1, 8)
+STEPS, LOOKS = "agent", "looks alone"
+LIVE, STORE = "MiniWorld, 1 process", "store, 8 workers"
+WORKERS = 8
 GRID = {"spacing_m": 1.0}
+LOOKS_COUNT = {LIVE: 400, STORE: 8000}
 
 
 @dataclass(frozen=True)
@@ -56,7 +61,7 @@ class Size:
 
 def list_sizes(tiny: bool) -> list[Size]:
     if tiny:
-        return [Size(80, 60, 2, 10)]
+        return [Size(80, 60, 8, 10)]
     return [Size(80, 60, 32, 100), Size(160, 120, 32, 100), Size(320, 240, 16, 100)]
 
 
@@ -68,40 +73,44 @@ async def bake(size: Size, out: Path) -> Bake:
     return await Baker(request, registry, Surroundings(), progress=lambda *_: None).run()
 
 
-def list_candidates(size: Size, store: Path) -> dict[str, Measure]:
-    async def live() -> float:
-        settings = {f"nodesets.env_miniworld.{key}": value for key, value in size.config.items()}
-        count = str(max(1, size.episodes // 8))
-        return await _measure("miniworld_grid", 1, settings, size, count)
+def list_candidates(size: Size, store: Path, tiny: bool) -> dict[str, Measure]:
+    poses = np.load(store / "poses.npy")[:100]
+    live = {f"nodesets.env_miniworld.{key}": value for key, value in size.config.items()}
+    shared = {"nodesets.env_pose_lookup.store": str(store)}
+    nearest = {"store": str(store), "match": "nearest", "max_distance_m": 10.0}
 
-    def lookup(workers: int) -> Measure:
-        settings = {"nodesets.env_pose_lookup.store": str(store)}
-
+    def walk(graph: str, workers: int, *, settings: Mapping[str, Any], count: int) -> Measure:
         async def measure() -> float:
-            return await _measure("pose_lookup_grid", workers, settings, size, "")
+            found = await run_graph(
+                graph, workers, settings, episodes=str(count), step_budget=size.steps
+            )
+            return found.steps_per_second
 
         return measure
 
-    return {LIVE: live} | {f"store, {workers} workers": lookup(workers) for workers in WORKERS}
+    def look(name: str, workers: int, *, config: Mapping[str, Any], tool: str) -> Measure:
+        looks = LOOKS_COUNT[name] // (20 if tiny else 1)
+        return lambda: looks_per_second(tool, workers, config, poses=poses, looks=looks)
+
+    few = max(1, size.episodes // 8)
+    return {
+        f"{STEPS}, {LIVE}": walk("miniworld_grid", 1, settings=live, count=few),
+        f"{STEPS}, {STORE}": walk(
+            "pose_lookup_grid", WORKERS, settings=shared, count=size.episodes
+        ),
+        f"{LOOKS}, {LIVE}": look(LIVE, 1, config=size.config, tool="env_miniworld__observe_pose"),
+        f"{LOOKS}, {STORE}": look(STORE, WORKERS, config=nearest, tool="env_pose_lookup__observe"),
+    }
 
 
-async def _measure(
-    graph: str, workers: int, settings: Mapping[str, Any], size: Size, episodes: str
-) -> float:
-    found = await run_graph(graph, workers, settings, episodes=episodes, step_budget=size.steps)
-    return found.steps_per_second
-
-
-def describe(size: Size, found: Mapping[str, Figure], baked: Bake) -> list[str]:
-    rows_per_second = baked.header.rows / baked.elapsed_seconds
-    eight = found["store, 8 workers"]
-    return [
-        f"{size.width} x {size.height}",
-        f"{baked.header.rows:,} rows, {baked.header.bytes / 2**20:.0f} MiB",
-        f"{rows_per_second:,.0f}",
-        *(figure.describe() for figure in found.values()),
-        eight.per(found[LIVE]).describe(),
-    ]
+def describe(size: Size, found: Mapping[str, Figure], baked: Bake) -> list[list[str]]:
+    rows = f"{baked.header.rows:,} rows, {baked.header.bytes / 2**20:.0f} MiB"
+    lines = []
+    for what in (STEPS, LOOKS):
+        live, store = found[f"{what}, {LIVE}"], found[f"{what}, {STORE}"]
+        figures = (live.describe(), store.describe(), store.per(live).describe())
+        lines.append([f"{size.width} x {size.height}, {what}", rows, *figures])
+    return lines
 
 
 async def main() -> None:
@@ -109,16 +118,14 @@ async def main() -> None:
     machine = describe_machine()
     figures: dict[str, Any] = {}
     rows = []
-    names: list[str] = []
     for size in list_sizes(options.tiny):
         with tempfile.TemporaryDirectory(prefix="wayfare-baking-") as folder:
             store = Path(folder) / "store"
             baked = await bake(size, store)
-            found = await alternate(list_candidates(size, store), options.repetitions)
+            found = await alternate(list_candidates(size, store, options.tiny), options.repetitions)
         figures[f"{size.width} x {size.height}"] = {**found, "bake_seconds": baked.elapsed_seconds}
-        rows.append(describe(size, found, baked))
-        names = list(found)
-    head = ["picture", "store", "rows/s to bake", *(f"{name}: steps/s" for name in names), "8 : 1"]
+        rows.extend(describe(size, found, baked))
+    head = ["picture", "store", f"{LIVE}: per second", f"{STORE}: per second", "ratio"]
     publish("baking", figures, [format_table(head, rows)], options=options, machine=machine)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 README = FOLDER / "README.md"
-NAMES = ("transport", "batching", "episodes", "stragglers", "startup", "scale", "memory")
+NAMES = ("transport", "batching", "episodes", "stragglers", "startup", "scale", "memory", "baking")
 BEGIN, END = "<!-- tables begin -->", "<!-- tables end -->"
 
 
