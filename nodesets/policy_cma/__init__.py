@@ -52,11 +52,11 @@ class Forward(BaseCanvasNode):
         PortDef("depth", "DEPTH", "256x256, metres; what lies beyond 10 m counts as 10 m"),
         PortDef("tokens", "ARRAY", "the instruction's 200 token numbers"),
         PortDef("rnn_states", "ARRAY", "(2, 512) float32; absent: zeros", optional=True),
-        PortDef("prev_action", "ACTION", "the action taken last; absent: none", optional=True),
+        PortDef("prev_action", "INT", "the action taken last; absent: none", optional=True),
         PortDef("not_done", "BOOL", "absent: true if states came, else false", optional=True),
     )
     output_ports = (
-        PortDef("action", "ACTION", "0 STOP, 1 FORWARD, 2 LEFT, 3 RIGHT"),
+        PortDef("action", "INT", "0 STOP, 1 FORWARD, 2 LEFT, 3 RIGHT"),
         PortDef("rnn_states", "ARRAY", "(2, 512) float32, for the next step"),
         PortDef("logits", "ARRAY", "(4,) float32"),
     )

@@ -30,7 +30,7 @@ class Forward(BaseCanvasNode):
         PortDef("rnn_state", "ARRAY", "(48,) float32; absent: zeros", optional=True),
     )
     output_ports = (
-        PortDef("action", "ACTION", "0 left, 1 right, 2 forward"),
+        PortDef("action", "INT", "0 left, 1 right, 2 forward"),
         PortDef("rnn_state", "ARRAY", "(48,) float32, for the next step"),
         PortDef("logits", "ARRAY", "(3,) float32"),
     )
