@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from wayfare.evals.toolbox import Tool, tools_of
 from wayfare.cli.wiring import Wiring, wire
 from wayfare.evals.errors import SetupError
+from wayfare.evals.toolbox import Tool, tools_of
 from wayfare.graph.document import FORMAT_VERSION, GraphDocument, NodesetSpec
 from wayfare.graph.fault import suggest
 

@@ -1,4 +1,4 @@
-"""Documents that are too large, too deep or hold what can't be kept are refused, each by its rule."""
+"""Documents that are too large, too deep or hold what cannot be kept are refused by rule."""
 
 from __future__ import annotations
 
