@@ -135,7 +135,8 @@ class _Wirer:
             )
         for source in scores:
             node = self._name(source.port)
-            yield NodeSpec(id=node, type="graphOut", config={"portName": source.port})
+            label = free_id(source.port, RESERVED_PORTS)
+            yield NodeSpec(id=node, type="graphOut", config={"portName": label})
             self._connect(self._handle(source), (node, "value"))
 
     def _list_scores(self) -> Iterator[Source]:
