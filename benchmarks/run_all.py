@@ -13,7 +13,10 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 README = FOLDER / "README.md"
-NAMES = ("transport", "batching", "episodes", "stragglers", "startup", "scale", "memory", "baking")
+NAMES = (
+    *("transport", "batching", "episodes", "stragglers", "startup", "scale", "memory"),
+    *("baking", "policy"),
+)
 BEGIN, END = "<!-- tables begin -->", "<!-- tables end -->"
 
 

@@ -89,7 +89,8 @@ class PolicyCMANodeSet(BaseNodeSet):
     name = "policy_cma"
     description = "VLN-CE's Cross-Modal Attention policy (Krantz et al., 2020) in plain torch."
     parallelism = "shared"
-    deployment = Deployment(budgets={"call": 120})
+    # Simulators want the same cores: threads that spin while they wait for each other stall both.
+    deployment = Deployment(env={"OMP_WAIT_POLICY": "PASSIVE"}, budgets={"call": 120})
     default_config = {
         "checkpoint": "",
         "sha256": "",

@@ -130,3 +130,18 @@ def test_no_row_waits_longer_than_the_timeout():
 def test_every_caller_gets_its_own_answers_whatever_the_rule(queue):
     outcome = run(8, heavy_tailed, queue)
     assert all(worker == value for worker, value in outcome.answers)
+
+
+def step_a_simulator(rng, index):
+    """Episodes of four turns, each of some tens of milliseconds."""
+    while True:
+        yield OPEN
+        yield float(rng.uniform(0.0, 0.1))
+        for _ in range(4):
+            yield from ("act", float(rng.uniform(0.010, 0.045)))
+        yield CLOSE
+
+
+def test_a_slow_network_waits_for_those_whom_it_has_just_answered():
+    outcome = run(8, step_a_simulator, fixed=0.5, seconds=60.0)
+    assert outcome.mean_batch >= 6.5

@@ -16,6 +16,10 @@ Key = Tuple[str, bytes]
 """The function's name and the hash of its configuration."""
 
 
+GRACE_SHARE = 0.1
+"""Of the time in which a batch is served: how long its callers get to come back for the next."""
+
+
 @dataclass(frozen=True)
 class BatchSettings:
     """How long a batch is waited for, in seconds.
@@ -147,7 +151,7 @@ class BatchQueue:
         arrivals = [seconds for seconds, _ in expected if seconds <= reachable]
         count = count_worth_waiting(self._outlook(now, free_since), arrivals)
         awaited = [caller for _, caller in expected[:count]]
-        gap = self._settings.gap_seconds
+        gap = self._grace_seconds()
         until = now + arrivals[count - 1] + gap / 2 if count else float("inf")
         gap_ends = max(self._last_arrival, free_since) + gap
         gives_up = count < len(expected)
@@ -194,7 +198,15 @@ class BatchQueue:
         """Return when the first call has waited long enough.
 
         A batch that ran longer than the timeout would otherwise keep its callers and those that
-        came meanwhile apart for good: the former get one gap to come back.
+        came meanwhile apart for good: the former get some time to come back.
         """
         first = self.calls[0].arrived_at + self._settings.flush_timeout_seconds
-        return max(first, self._served_at + self._settings.gap_seconds)
+        return max(first, self._served_at + self._grace_seconds())
+
+    def _grace_seconds(self) -> float:
+        """Return how long somebody of whom nothing is known is waited for: longer, the slower
+        the handler is, since two half batches of it cost as much as two whole ones.
+        """
+        fixed, per_row = self._serve_time.estimate()
+        slow = GRACE_SHARE * (fixed + per_row * len(self.calls))
+        return min(max(self._settings.gap_seconds, slow), self._settings.flush_timeout_seconds)
