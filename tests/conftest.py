@@ -5,6 +5,7 @@ Knows nothing of what the tests are about.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
@@ -106,9 +107,12 @@ def make_environment(base: Path, cache: Path) -> Path:
     uv = find_uv()
     if uv is None:
         pytest.skip("no uv to make an environment with: run scripts/setup")
-    install(uv, "venv", "--clear", "--python", str(base), str(folder))
-    install(uv, "pip", "install", "--python", str(python), *FOREIGN_PACKAGES)
-    (folder / "complete").touch()
+    with (cache / f"{key}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run in several processes
+        if not (folder / "complete").exists():
+            install(uv, "venv", "--clear", "--python", str(base), str(folder))
+            install(uv, "pip", "install", "--python", str(python), *FOREIGN_PACKAGES)
+            (folder / "complete").touch()
     return python
 
 
