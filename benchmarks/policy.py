@@ -116,7 +116,7 @@ async def main() -> None:
         workspace = Path(folder)
         make_twins(workspace)
 
-        def candidate(label: str, graph: str, name: str, settings: Mapping[str, Any]) -> Any:
+        def candidate(label: str, graph: str, name: str, **settings: int) -> Any:
             async def measure() -> float:
                 outcome = await play(graph, name, settings, workspace=workspace, tiny=options.tiny)
                 outcomes[label].append(outcome)
@@ -124,13 +124,11 @@ async def main() -> None:
 
             return measure
 
-        alone = {f"nodesets.{name}.pad_batch": 0 for name in ("cma_copies", "cma_threaded")}
-        one, two = alone.items()
         speeds = await alternate(
             {
-                SHARED: candidate(SHARED, "cma_snapshots", "policy_cma", {}),
-                COPIES: candidate(COPIES, "cma_copies", "cma_copies", dict([one])),
-                THREADED: candidate(THREADED, "cma_threaded", "cma_threaded", dict([two])),
+                SHARED: candidate(SHARED, "cma_snapshots", "policy_cma"),
+                COPIES: candidate(COPIES, "cma_copies", "cma_copies", pad_batch=0),
+                THREADED: candidate(THREADED, "cma_threaded", "cma_threaded", pad_batch=0),
             },
             options.repetitions,
         )
