@@ -6,9 +6,11 @@ With `--readme` the tables go into README.md between its markers.
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
@@ -29,10 +31,16 @@ def run(name: str, arguments: list[str], results: Path) -> str:
     return f"### {name}\n\n{tables.strip()}\n"
 
 
-def fill_readme(tables: str) -> None:
+def fill_readme(sections: Mapping[str, str]) -> None:
+    """Put the sections in the place of those of their names; the others stay."""
     before, _, rest = README.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    README.write_text(f"{before}{BEGIN}\n\n{tables}\n{END}{after}")
+    tables, _, after = rest.partition(END)
+    parts = re.split(r"^(?=### )", tables, flags=re.MULTILINE)
+    kept = {part.split()[1]: f"{part.strip()}\n" for part in parts if part.startswith("### ")}
+    found = {**kept, **sections}
+    introduction = parts[0].strip() if not parts[0].startswith("### ") else ""
+    body = "\n".join(found[name] for name in NAMES if name in found)
+    README.write_text(f"{before}{BEGIN}\n\n{introduction}\n\n{body}\n{END}{after}")
 
 
 def main() -> int:
@@ -41,19 +49,18 @@ def main() -> int:
     parser.add_argument("--repetitions", type=int, default=0)
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES)
     parser.add_argument("--results", type=Path, help="where the JSON files go")
-    parser.add_argument("--readme", action="store_true", help="put the tables into README.md")
+    parser.add_argument("--readme", action="store_true", help="put each table into README.md")
     options = parser.parse_args()
     results = options.results or Path(tempfile.mkdtemp(prefix="wayfare-benchmarks-"))
     results.mkdir(parents=True, exist_ok=True)
     arguments = ["--tiny"] if options.tiny else []
     if options.repetitions:
         arguments += ["--repetitions", str(options.repetitions)]
-    sections = []
-    for name in (name for name in options.only if (FOLDER / f"{name}.py").exists()):
-        sections.append(run(name, arguments, results))
-        print(sections[-1], flush=True)
-    if options.readme:
-        fill_readme("\n".join(sections))
+    for name in options.only:
+        section = run(name, arguments, results)
+        print(section, flush=True)
+        if options.readme:
+            fill_readme({name: section})
     print(f"JSON: {results}")
     return 0
 
