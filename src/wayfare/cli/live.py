@@ -193,14 +193,16 @@ def describe_failure(error: ErrorRecord) -> str:
 def _choose_words(lines: Sequence[str]) -> str:
     """Return the line that tells most: Python's word for a crash, else the last one.
 
-    After its word for a crash Python prints who called whom, the innermost first.
+    After its word for a crash Python prints who called whom in every thread, the innermost first;
+    the thread that crashed is the current one.
     """
     said = [line.strip() for line in lines if line.strip()]
     crash = next((n for n, line in enumerate(said) if line.startswith("Fatal Python error")), None)
     if crash is None:
         return f"Its last line: {said[-1]}"
-    called = next((line for line in said[crash:] if line.startswith("File ")), "")
-    return f"{said[crash]} {called}".strip()
+    current = (n for n, line in enumerate(said) if n > crash and line.startswith("Current thread"))
+    called = (line for line in said[next(current, crash) :] if line.startswith("File "))
+    return f"{said[crash]} {next(called, '')}".strip()
 
 
 def _printable(text: str) -> str:
