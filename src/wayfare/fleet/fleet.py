@@ -25,7 +25,7 @@ from wayfare.fleet.readiness import (
     judge_failed_start,
 )
 from wayfare.fleet.together import together
-from wayfare.fleet.watch import Watch
+from wayfare.fleet.watch import Watch, end_stopped
 
 CLOSE_SECONDS = 10.0
 """How long copies may take to shut down by themselves before they are killed."""
@@ -236,12 +236,16 @@ class _Starting:
         self._begun: list[Copy] = []
 
     async def __aenter__(self) -> _Starting:
+        self._watch = asyncio.create_task(end_stopped(self._begun), name="watch over starts")
+        self._watch.add_done_callback(_tell_failure)
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
         if kind is not None:
             for copy in self._begun:
                 copy.kill()
+        self._watch.cancel()
+        await asyncio.wait([self._watch])
 
     async def start(self, member: Member, spot: CopyPlace) -> RunningCopy:
         """Return a copy that is alive and can be asked; one that is killed is tried once again."""

@@ -9,11 +9,12 @@ import asyncio
 import contextlib
 import math
 import time
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from wayfare.fleet.errors import CopyFailedError, Verdict
-from wayfare.fleet.launcher import Progress, RunningCall
+from wayfare.fleet.launcher import Copy, Progress, RunningCall
 from wayfare.fleet.member import RunningCopy
 
 POLL_SECONDS = 0.2
@@ -122,6 +123,23 @@ class Watch:
                 if before == sight.overdue:
                     return Verdict("budget", _describe_overdue(call, budget))
         return None
+
+
+async def end_stopped(copies: Sequence[Copy]) -> None:
+    """Kill those that stay stopped, for copies on their way to being ready; until cancelled.
+
+    Looks are counted, not seconds: what was not seen while this process stood still is no proof.
+    """
+    held: Counter[int] = Counter()
+    while True:
+        await asyncio.sleep(POLL_SECONDS)
+        for copy in copies:
+            progress = await copy.progress() if copy.death() is None else None
+            is_stopped = progress is not None and progress.is_stopped
+            held[copy.pid] = held[copy.pid] + 1 if is_stopped else 0
+            if held[copy.pid] * POLL_SECONDS > SILENCE_SECONDS:
+                text = f"it was stopped for {SILENCE_SECONDS:g} s before it was ready."
+                copy.kill(Verdict("silence", text))
 
 
 def _compare(sight: _Sight, running: RunningCopy, progress: Progress, now: float) -> None:

@@ -14,6 +14,7 @@ NODESET = '''
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from pathlib import Path
@@ -37,9 +38,13 @@ class Step(BaseCanvasNode):
 
 class LateNodeSet(BaseNodeSet):
     name = "env_late"
-    default_config = {"folder": "", "fails": False}
+    default_config = {"folder": "", "fails": False, "stops": False}
 
     def get_tools(self):
+        stopped = Path(self.config["folder"], "stopped")
+        if self.config["stops"] and not stopped.exists():
+            stopped.touch()
+            os.kill(os.getpid(), signal.SIGSTOP)
         return [Step(self)]
 
     def initialize(self):
@@ -103,3 +108,10 @@ def test_copy_that_does_not_become_ready_ends_the_run(wayfare: Any, command: lis
     answer = wayfare.run("eval", *command, "--set", "nodesets.env_late.fails=true")
     assert answer.status in (2, 3)  # before the first episode, or after
     assert "no device is left for this copy" in answer.err
+
+
+def test_copy_that_is_stopped_before_it_is_ready_is_replaced(
+    wayfare: Any, command: list[str]
+) -> None:
+    run = wayfare.evaluate(*command, "--set", "nodesets.env_late.stops=true")
+    assert run["episodes"]["completed"] == 6

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -11,7 +12,7 @@ from nodeset.contract import Deployment
 from wayfare.fleet import watch
 from wayfare.fleet.errors import CopyFailedError
 from wayfare.fleet.launcher import Progress, RunningCall
-from wayfare.fleet.watch import Watch
+from wayfare.fleet.watch import Watch, end_stopped
 
 
 @dataclass
@@ -51,6 +52,12 @@ class FakeCopy:
         if not self.answers:
             await asyncio.Event().wait()
         return {}
+
+    def death(self):
+        return None
+
+    def kill(self, verdict):
+        self.doom(verdict)
 
     def doom(self, verdict):
         self.verdict, self.is_gone = verdict, True
@@ -141,3 +148,14 @@ async def test_a_ping_that_a_dead_copy_fails_is_no_verdict(look):
 
     copy.request = fail
     assert await look(copy, 0.05) is None
+
+
+async def test_a_copy_that_stays_stopped_before_it_is_ready_is_killed_and_no_other(look):
+    stopped, resumed = Progress(is_stopped=True), Progress()
+    copy, other = FakeCopy([stopped]), FakeCopy([stopped, stopped, resumed], pid=6)
+    copies: list[Any] = [copy, other]
+    watching = asyncio.create_task(end_stopped(copies))
+    await asyncio.wait_for(copy.doomed.wait(), 10)
+    watching.cancel()
+    assert copy.verdict.text == "it was stopped for 0.1 s before it was ready."
+    assert other.verdict is None
