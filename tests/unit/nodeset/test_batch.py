@@ -173,14 +173,28 @@ def test_a_row_that_runs_again_draws_the_same_numbers_and_logs_once():
     assert logs[0] == [("size", 1)]
 
 
-@pytest.mark.parametrize("result", [{"y": [1]}, {"y": np.zeros(3, int)}], ids=["list", "array"])
-def test_a_wrong_number_of_results_is_the_authors_error(result):
-    outcomes, stats, _ = serve(Tool(lambda inputs, ctx: result), [row(1), row(2)])
-    expected = f"line__tool output 'y': expected 2 results, got {len(result['y'])}"
+def test_a_wrong_number_of_results_is_the_authors_error_though_each_row_is_well_alone():
+    outcomes, stats, _ = serve(Tool(lambda inputs, ctx: {"y": [1]}), [row(1), row(2)])
+    expected = "line__tool output 'y': expected 2 results, got 1"
     assert all(isinstance(outcome, AuthorError) for outcome in outcomes)
     assert outcomes[0].message.startswith(expected)
     assert "return one per input" in outcomes[0].message
     assert stats.batches == 1
+
+
+@pytest.mark.parametrize("poison", [lambda good: {"y": good}, lambda good: None, lambda good: {}])
+def test_a_row_that_spoils_the_form_of_its_batch_fails_alone_among_eight(poison):
+    def spoil(inputs, ctx):
+        values = [int(x[0]) for x in inputs["x"]]
+        good = [value for value in values if value != 5]
+        return {"y": good} if good == values else poison(good)
+
+    tool = Tool(spoil)
+    outcomes, _, _ = serve(tool, [row(i) for i in range(8)])
+    assert len(tool.seen) <= 2 * math.log2(8) + 1
+    alone, _, _ = serve(Tool(spoil), [row(i) for i in range(8)], row_limit=1)
+    assert [repr(outcome) for outcome in outcomes] == [repr(outcome) for outcome in alone]
+    assert [i for i, outcome in enumerate(outcomes) if outcome != {"y": i}] == [5]
 
 
 @pytest.mark.parametrize("result", [None, 3, {"y": 3}, {"y": np.array(3)}, {"z": [1]}, {}])

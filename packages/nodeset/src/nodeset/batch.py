@@ -23,7 +23,7 @@ Member = Tuple[Call, Row]
 class BatchStats:
     """What a batched tool's handler was given, and how long that took.
 
-    `reruns` are the handler's runs on parts of a batch that raised; only `handler_s` has them too.
+    `reruns` are the handler's runs on parts of a batch that failed; only `handler_s` has them too.
     """
 
     rows: int = 0
@@ -55,6 +55,13 @@ class BatchStats:
             "wait_s": self.wait_s,
             "handler_s": self.handler_s,
         }
+
+
+@dataclass(frozen=True)
+class _Raised:
+    """Stands in the place of a handler's result."""
+
+    error: NodeSetError
 
 
 @dataclass(frozen=True)
@@ -100,38 +107,38 @@ class BatchRunner:
         bounds = (self.row_limit, self.tool.max_batch, self.tool.pad_batch, waiting)
         return min(bound for bound in bounds if bound)
 
-    def _serve_batch(self, members: Sequence[Member], *, is_rerun: bool = False) -> None:
-        """Run the handler; where it raises run it on halves, until the failing rows stand alone."""
-        contexts = [call.make_context() for call, _ in members]
-        failure: Optional[BaseException] = None
-        result: Any = None
-        try:
-            result = self._run(members, contexts, is_rerun)
-        except (Exception, SystemExit) as error:  # noqa: BLE001  the author's code
-            failure = error
-        if failure is not None:  # not in the handler above: the halves' errors would chain
-            self._isolate(members, failure, contexts)
-            return
-        size = self.tool.pad_batch or len(members)
-        outcomes: Sequence[Any]
-        try:
-            outcomes = split(self.tool, result, size, count=len(members))
-        except NodeSetError as error:
-            outcomes = [error] * len(members)
-        for (call, _), outcome, context in zip(members, outcomes, contexts):
-            self._answer(call, outcome, context.logs)
+    def _serve_batch(self, members: Sequence[Member]) -> None:
+        for (call, _), (outcome, logs) in zip(members, self._run_parts(members)):
+            self._answer(call, outcome, logs)
 
-    def _isolate(
-        self, members: Sequence[Member], error: BaseException, contexts: Sequence[Context]
-    ) -> None:
-        if len(members) == 1:
-            where = f"{self.tool.node_type}.forward"
-            call = members[0][0]
-            self._answer(call, author_error(error, where), contexts[0].logs)
-            return
+    def _run_parts(
+        self, members: Sequence[Member], *, is_rerun: bool = False
+    ) -> List[Tuple[Outcome, Logs]]:
+        """Return each row's outcome; run on halves what fails, until the failing rows stand alone.
+
+        A batch fails by what it raises, or by a result in which no row is well; after such a result
+        all rows have failed if each is well alone.
+        """
+        contexts = [call.make_context() for call, _ in members]
+        result = self._run(members, contexts, is_rerun)
+        outcomes = self._split(result, len(members))
+        together = [(outcome, context.logs) for outcome, context in zip(outcomes, contexts)]
+        if len(members) == 1 or not all(map(_is_error, outcomes)):
+            return together
         middle = len(members) // 2
-        self._serve_batch(members[:middle], is_rerun=True)
-        self._serve_batch(members[middle:], is_rerun=True)
+        apart = self._run_parts(members[:middle], is_rerun=True)
+        apart += self._run_parts(members[middle:], is_rerun=True)
+        if isinstance(result, _Raised) or any(_is_error(outcome) for outcome, _ in apart):
+            return apart
+        return together
+
+    def _split(self, result: Any, count: int) -> Sequence[Outcome]:
+        if isinstance(result, _Raised):
+            return [result.error] * count
+        try:
+            return split(self.tool, result, self.tool.pad_batch or count, count=count)
+        except NodeSetError as error:
+            return [error] * count
 
     def _answer(self, call: Call, outcome: Outcome, logs: Logs) -> None:
         call.finish(outcome, logs, self.clock())
@@ -144,6 +151,8 @@ class BatchRunner:
         inputs = stack(self.tool, rows)
         try:
             return self.forward(self.tool, inputs, BatchContext(contexts[0].config, all_contexts))
+        except (Exception, SystemExit) as error:  # noqa: BLE001  the author's code
+            return _Raised(author_error(error, f"{self.tool.node_type}.forward"))
         finally:
             self.stats.handler_s += self.clock() - started
             if is_rerun:
@@ -154,3 +163,7 @@ class BatchRunner:
 
     def _places(self, rows: int) -> int:
         return self.tool.pad_batch or self.row_limit or self.tool.max_batch or rows
+
+
+def _is_error(outcome: Outcome) -> bool:
+    return isinstance(outcome, NodeSetError)
