@@ -76,7 +76,7 @@ def test_memory_on_the_wire_passes_a_check_and_on_the_nodeset_does_not(with_torc
     failing = {p["name"]: p for p in twin.document["properties"] if p["verdict"] == "fail"}
     assert (shipped.status, shipped.document["result"]) == (0, "pass")
     assert (twin.status, set(failing)) == (1, {"purity"})
-    assert "HiddenStateNodeSet.hidden" in failing["purity"]["examples"][0]["state"]
+    assert "HiddenStateNodeSet.hidden" in str(failing["purity"]["examples"][0]["state"])
 
 
 def test_the_recurrent_policy_finds_the_box(

@@ -21,8 +21,6 @@ class FaultyCodeError(NodeSetError):
     `traceback_text` is the author's traceback.
     """
 
-    kind = "faulty_code"
-
     def __init__(self, message: str, traceback_text: str = "") -> None:
         super().__init__(message)
         self.traceback_text = traceback_text
