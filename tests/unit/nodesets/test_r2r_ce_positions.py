@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Callable, List
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,23 +18,23 @@ EVERY = 40
 
 
 @pytest.fixture(scope="module")
-def published(data_file: Callable[[str], Path]) -> List[List[List[float]]]:
+def published(data_file: Callable[[str], Path]) -> list[list[list[float]]]:
     """Some of the published ways, as lists of positions."""
     with gzip.open(data_file("r2r_ce/val_unseen_gt.json.gz"), "rt") as file:
         ways = json.load(file)
     return [ways[key]["locations"] for key in sorted(ways, key=int)[::EVERY]]
 
 
-def stray(reference: List[List[float]], rng: np.random.Generator) -> List[List[float]]:
+def stray(reference: list[list[float]], rng: np.random.Generator) -> list[list[float]]:
     """Follow a way inexactly, stop early, and stand still now and then."""
     positions = np.array(reference) + rng.normal(0.0, 0.3, size=(len(reference), 3))
     kept = positions[: max(2, len(positions) - int(rng.integers(0, 9)))]
-    walked: List[List[float]] = np.repeat(kept, rng.integers(1, 3, size=len(kept)), axis=0).tolist()
+    walked: list[list[float]] = np.repeat(kept, rng.integers(1, 3, size=len(kept)), axis=0).tolist()
     return walked
 
 
 def test_a_second_implementation_agrees_on_published_ways(
-    published: List[List[List[float]]],
+    published: list[list[list[float]]],
 ) -> None:
     rng = np.random.default_rng(3)
     for reference in published:
@@ -48,7 +49,7 @@ def test_a_second_implementation_agrees_on_published_ways(
         assert 0.0 < fast <= wanted["nDTW"] + 1e-12
 
 
-def test_the_published_way_itself_scores_full_marks(published: List[List[List[float]]]) -> None:
+def test_the_published_way_itself_scores_full_marks(published: list[list[list[float]]]) -> None:
     for reference in published:
         scores = score_fidelity(
             drop_repeats(reference), drop_repeats(reference), euclidean_distance
