@@ -100,9 +100,9 @@ async def run_with_options(
         resumed = ResumedRun(writer, force=resume.force, retry_errors=resume.retry_errors)
         for note in writer.dropped:
             surroundings.notify(note)
-        if resumed.is_over:
-            return Run.open(resumed.end().out)
         asked = options.resumed(writer.header)
+        if resumed.is_over and graph is None and not options.overrides:
+            return Run.open(resumed.end().out)
         folders = resumed.find_workspaces(workspaces)
         return await _resume(graph, asked, folders, resumed=resumed, around=surroundings, room=room)
 
@@ -216,6 +216,9 @@ async def _resume(
     document, _ = resolve_graph(header.graph if graph is None else graph, registry)
     completed = _complete(document, options.overrides, registry, around)
     request = options.request(completed, header.graph_name, tuple(workspaces))
+    if resumed.is_over:
+        resumed.check_graph(completed)
+        return Run.open(resumed.end().out)
     return await _run(request, registry, around, opening=resumed, room=room)
 
 

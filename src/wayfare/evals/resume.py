@@ -23,6 +23,7 @@ from wayfare.evals.errors import ResumeRefusedError
 from wayfare.evals.opening import OpenRun
 from wayfare.evals.report import summarise_run
 from wayfare.fleet.registry import WorkspaceComponentRegistry
+from wayfare.graph.document import GraphDocument
 from wayfare.store.errors import StorageWriteError
 from wayfare.store.folder import write_summary
 from wayfare.store.records import Attempt, EpisodeKey, EpisodeRecord, PlannedEpisode, RunHeader
@@ -102,6 +103,13 @@ class ResumedRun:
             kept=self._kept_records(),
             worked_seconds=self.writer.worked_seconds,
         )
+
+    def check_graph(self, document: GraphDocument) -> None:
+        """Raise ResumeRefusedError if the run ran another graph, unless `force` is given."""
+        now = replace(self.header, graph=document.to_json())
+        differences = find_agent_differences(self.header, now)
+        if differences and not self._force:
+            raise ResumeRefusedError(_describe(self.header, differences))
 
     def end(self) -> RunSummary:
         """Return the summary of a run that `is_over`, written down where the disk takes it."""

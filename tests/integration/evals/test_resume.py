@@ -109,6 +109,18 @@ def test_nothing_left_to_run_is_summed_up_without_starting_anything(wayfare: Any
     assert (Path(document["out"]) / "summary.json").exists()
 
 
+def test_finished_run_is_not_given_out_as_one_of_other_options(wayfare: Any) -> None:
+    folder = wayfare.evaluate("drift")["out"]
+    seed = wayfare.run("eval", "--resume", folder, "--seed", "9")
+    graph = wayfare.run("eval", "line", "--resume", folder)
+    setting = wayfare.run("eval", "--resume", folder, "--set", "env_drift.count=3")
+    assert [answer.status for answer in (seed, graph, setting)] == [2, 2, 2]
+    assert "seed: the run has 0, 9 is asked for" in seed.err
+    assert "what it runs has changed" in graph.err
+    assert "count of nodeset 'env_drift'" in setting.err
+    assert wayfare.run("eval", "drift", "--resume", folder, "--seed", "0").status == 0
+
+
 def test_second_process_is_refused_and_told_who_writes(wayfare: Any) -> None:
     process = wayfare.start("eval", "drift", *SLOW, "--workers", "1")
     folder = wait_for_records(wayfare.folder / "runs", process)
