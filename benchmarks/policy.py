@@ -118,7 +118,8 @@ async def main() -> None:
 
         def candidate(label: str, graph: str, name: str, **settings: int) -> Any:
             async def measure() -> float:
-                outcome = await play(graph, name, settings, workspace=workspace, tiny=options.tiny)
+                overrides = {f"nodesets.{name}.{key}": value for key, value in settings.items()}
+                outcome = await play(graph, name, overrides, workspace=workspace, tiny=options.tiny)
                 outcomes[label].append(outcome)
                 return outcome.steps_per_second
 
