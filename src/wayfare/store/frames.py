@@ -6,6 +6,7 @@ A record is a length, two checksums and its bytes. Knows nothing of what the byt
 from __future__ import annotations
 
 import os
+import stat
 import struct
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -135,6 +136,8 @@ class FrameWriter:
 
 def _open(path: Path) -> BinaryIO:
     try:
+        if not stat.S_ISREG(path.stat().st_mode):  # a pipe would be waited for
+            raise CorruptFileError(f"{path} is no plain file; a run's records stand in one.")
         return path.open("rb")
     except OSError as error:
         raise CorruptFileError(f"{path} can't be read: {error.strerror}.") from error

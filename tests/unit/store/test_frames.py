@@ -119,3 +119,13 @@ def test_a_known_record_that_is_missing_is_not_made_up(tmp_path):
     write(path, [b"one"])
     with pytest.raises(CorruptFileError, match="no whole record stands at byte 4000"):
         FrameWriter.open(path, 4000)
+
+
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(tmp_path):
+    path = tmp_path / "episodes.frames"
+    os.mkfifo(path)
+
+    with pytest.raises(CorruptFileError, match="is no plain file"):
+        list(read_frames(path))
+    with pytest.raises(CorruptFileError, match="is no plain file"):
+        FrameWriter.open(path)

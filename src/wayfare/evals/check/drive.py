@@ -5,6 +5,7 @@ Knows nothing of graphs: values go from port to port of the same name. Plays on 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -42,7 +43,18 @@ class Driver:
     """Per tool what actions of unknown form it takes, once that is known."""
     failures: dict[str, str] = field(default_factory=dict)
     """Per tool what the last call raised."""
-    answered: set[str] = field(default_factory=set)
+    answered: Counter[str] = field(default_factory=Counter)
+    """How often each tool has answered."""
+    faltered: Counter[str] = field(default_factory=Counter)
+    """How often each has raised after it had answered."""
+
+    def tell_faltering(self) -> dict[str, str]:
+        """Return, per tool that raised after it had answered, how often and what at last."""
+        return {
+            tool: f"raised in {count} of {count + self.answered[tool]} calls with random actions "
+            f"({self.failures[tool]})"
+            for tool, count in self.faltered.items()
+        }
 
     async def play(self, episode: EpisodeContext, *, begin: bool) -> Script:
         """Return the calls of one episode: what begins it, turns, what scores it."""
@@ -87,10 +99,12 @@ class _Playing:
             self.calls.append(call)
             if outcome.outputs is not None:
                 self._driver.action_kinds[tool.name] = kind
-                self._driver.answered.add(tool.name)
+                self._driver.answered[tool.name] += 1
                 self._learn(tool, outcome.outputs)
                 return
             self._driver.failures[tool.name] = outcome.text
+            if tool.name in self._driver.answered:
+                self._driver.faltered[tool.name] += 1
 
     def _make(self, tool: Tool, turn: int, *, action: PortDef | None, kind: str) -> ProbeCall:
         sample = self._driver.samples.get(tool.name)

@@ -140,7 +140,8 @@ class Gatherer:
                 material.scripts.append(script)
             else:
                 material.calls += [call for call in script.calls if call.tool in missing]
-        for tool in missing - driver.answered:
+        material.faltered.update(driver.tell_faltering())
+        for tool in missing - set(driver.answered):
             reason = driver.failures.get(tool, "it was never called")
             material.unreached[tool] = f"no input was found that it takes ({reason})"
         kind = "its own episodes" if subject.manifest["metadata"] else "made-up episodes"

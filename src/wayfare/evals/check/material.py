@@ -76,6 +76,8 @@ class Material:
     """Where the inputs come from, in words."""
     unreached: dict[str, str] = field(default_factory=dict)
     """Tools for which there is nothing, with the reason."""
+    faltered: dict[str, str] = field(default_factory=dict)
+    """Tools that answered and then raised, with how often and what."""
 
     @property
     def all_calls(self) -> list[ProbeCall]:

@@ -230,7 +230,10 @@ def _conclude_coverage(material: Material, tools: Mapping[str, CheckedTool]) -> 
         yield Property(
             name="coverage", verdict="warning", says=f"{tool} was not checked: {why}; {remedy}"
         )
-    if not material.unreached:
+    for tool, how in sorted(material.faltered.items()):
+        says = f"{tool} {how}: mend it, or give inputs that it takes by sample_inputs(rng)"
+        yield Property(name="coverage", verdict="warning", says=says)
+    if not material.unreached and not material.faltered:
         yield Property(name="coverage", verdict="pass", says="every tool was checked")
 
 
