@@ -131,8 +131,8 @@ def test_a_dead_copy_is_told_with_its_last_line():
 def test_a_crash_is_told_with_what_the_thread_called_that_crashed():
     stacks = (
         "Fatal Python error: Segmentation fault\n\n"
-        "Thread 0x1 (most recent call first):\n  File \"bell.py\", line 34 in wait\n\n"
-        "Current thread 0x2 (most recent call first):\n  File \"sim.py\", line 5 in render\n"
+        'Thread 0x1 (most recent call first):\n  File "bell.py", line 34 in wait\n\n'
+        'Current thread 0x2 (most recent call first):\n  File "sim.py", line 5 in render\n'
     )
     death = CopyDeath("env.2", 9, -11, stacks)
     fault = ErrorRecord(kind="infrastructure", type="Gone", message=death.describe())

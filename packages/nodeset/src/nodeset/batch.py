@@ -6,7 +6,7 @@ Knows nothing of queues, of threads or of why the calls are served now.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
 
 from nodeset.author import author_error
 from nodeset.caller import Call, CancelledCallError, Logs, Outcome
