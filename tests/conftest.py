@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable
 from hashlib import sha256
@@ -18,6 +19,12 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 FOREIGN_PACKAGES = ("numpy", "msgpack", "xxhash", "hypothesis", "pytest", "pytest-timeout")
 INSTALL_DEADLINE_SECONDS = 300
+
+
+def pytest_runtest_setup() -> None:
+    """Let what a test starts hear interrupts: shells have background jobs ignore them."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
