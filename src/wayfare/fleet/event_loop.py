@@ -12,6 +12,10 @@ from typing import Any, TypeVar
 
 from nodeset.spin import SpinningWait
 
+WATCHFUL_SECONDS = 0.006
+"""How long the event loop stays awake between answers: a fast environment's or policy's time. It
+serves all copies, and once asleep takes 0.2 ms to be as fast again."""
+
 _Result = TypeVar("_Result")
 
 
@@ -20,7 +24,7 @@ class SpinningSelector(selectors.EpollSelector):
 
     def __init__(self) -> None:
         super().__init__()
-        self._spinning = SpinningWait(super().select)
+        self._spinning = SpinningWait(super().select, seconds=WATCHFUL_SECONDS)
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         """Return what is ready, once something is or the seconds have passed."""

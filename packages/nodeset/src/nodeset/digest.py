@@ -5,10 +5,11 @@ Knows nothing of runs; the same value gives the same bytes under every Python, N
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any, Callable, Dict, Iterable, List, Sequence
+from typing import Any, Callable, Dict, Iterable, List, Sequence, Tuple
 
 import numpy as np
 import xxhash
@@ -161,16 +162,23 @@ def _sized(tag: bytes, content: bytes) -> bytes:
 
 
 def _walk_array(value: np.ndarray[Any, Any], text: bytearray, chunks: List[Any]) -> bytearray:
-    if value.dtype.hasobject or value.dtype.names is not None:
-        raise WireError(f"an array of dtype {value.dtype} has no canonical bytes")
-    array = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<")).reshape(value.shape)
-    text += _sized(b"a", array.dtype.str.encode("ascii"))
-    text += b"".join(_LENGTH(size) for size in (array.ndim, *array.shape, array.nbytes))
-    if not array.nbytes:
+    head, is_little = _describe_array(value.dtype, value.shape)
+    text += head
+    if not (is_little and value.flags.c_contiguous and type(value) is np.ndarray):
+        value = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
+    if value.nbytes <= _INLINE_BYTES:
+        text += value.tobytes()
         return text
-    content = array.reshape(-1).view(np.uint8).data
-    if array.nbytes <= _INLINE_BYTES:
-        text += content
-        return text
-    chunks += (text, content)
+    chunks += (text, value.reshape(-1).view(np.uint8).data)
     return bytearray()
+
+
+@lru_cache(maxsize=1024)
+def _describe_array(dtype: np.dtype[Any], shape: Tuple[int, ...]) -> Tuple[bytes, bool]:
+    """Return what comes before an array's content, and whether its items are little-endian."""
+    if dtype.hasobject or dtype.names is not None:
+        raise WireError(f"an array of dtype {dtype} has no canonical bytes")
+    little = dtype.newbyteorder("<")
+    sizes = (len(shape), *shape, dtype.itemsize * math.prod(shape))
+    head = _sized(b"a", little.str.encode("ascii")) + b"".join(map(_LENGTH, sizes))
+    return head, dtype.str == little.str
