@@ -41,6 +41,7 @@ class World:
             parameters = parameters.replace(max_steps_in_episode=limit)
         self.parameters = parameters
         self.action_space = self.environment.action_space(parameters)
+        self.action_dtype = jax.dtypes.canonicalize_dtype(self.action_space.dtype)
         self.start = jax.jit(jax.vmap(self._start))
         self.advance = jax.jit(jax.vmap(self._advance))
         example = jax.eval_shape(self._start, jax.ShapeDtypeStruct((2,), jnp.uint32))
@@ -59,7 +60,7 @@ class World:
         tally = self.tally_of(states)
         if tally["done"].any():
             raise ValueError("the episode has ended; wire 'done' to the loop's 'stop'")
-        taken = jnp.asarray(actions, dtype=self.action_space.dtype)
+        taken = np.asarray(actions, self.action_dtype)
         observations, following, rewards, done = self.advance(
             keys_of(seeds), self.unpack(states), taken
         )
@@ -95,7 +96,7 @@ class World:
         values = []
         for leaf in self.leaves:
             flat = np.ascontiguousarray(rows[:, leaf.start : leaf.stop])
-            values.append(jnp.asarray(flat.view(leaf.dtype).reshape(len(rows), *leaf.shape)))
+            values.append(flat.view(leaf.dtype).reshape(len(rows), *leaf.shape))
         return jax.tree.unflatten(self.structure, values)
 
     def _start(self, key: Any) -> Any:
@@ -122,7 +123,7 @@ class Outcome:
 def keys_of(seeds: list[int]) -> Any:
     """Return one Threefry key per 64-bit seed, (B, 2) uint32."""
     words = np.array(seeds, np.uint64)
-    return jnp.asarray(np.stack([words >> np.uint64(32), words & np.uint64(0xFFFFFFFF)], 1), "u4")
+    return np.stack([words >> np.uint64(32), words & np.uint64(0xFFFFFFFF)], 1).astype("u4")
 
 
 def place_leaves(leaves: list[Any]) -> list[Leaf]:

@@ -6,7 +6,8 @@ call's own generator.
 
 from __future__ import annotations
 
-from typing import Any, Callable, Mapping
+from functools import lru_cache
+from typing import Any, Callable, Mapping, NamedTuple
 
 import numpy as np
 
@@ -42,20 +43,41 @@ def sample_box(space: Space, rng: np.random.Generator) -> Any:
     """Draw as Gymnasium does: uniformly where both bounds are finite, with an exponential tail
     towards a missing bound, from a normal distribution where both are missing.
     """
-    dtype, shape = np.dtype(space["dtype"]), tuple(space["shape"])
-    low, high = _bound(space["low"], shape, -np.inf), _bound(space["high"], shape, np.inf)
-    has_low, has_high = np.isfinite(low), np.isfinite(high)
-    finite = has_low & has_high
-    top = high + 1.0 if dtype.kind in "iu" else high
-    drawn = rng.uniform(np.where(finite, low, 0.0), np.where(finite, top, 1.0))
-    tail, middle = rng.exponential(size=shape), rng.normal(size=shape)
-    drawn = np.select(
-        [finite, has_low, has_high],
-        [drawn, np.where(has_low, low, 0.0) + tail, np.where(has_high, high, 0.0) - tail],
-        middle,
-    )
-    drawn = np.floor(drawn) if dtype.kind in "iu" else drawn
-    return np.clip(drawn, low, high).astype(dtype)
+    bounds = _freeze(space["low"]), _freeze(space["high"])
+    box = _describe_box(space["dtype"], tuple(space["shape"]), *bounds)
+    drawn = rng.uniform(*box.uniform)
+    tail, middle = rng.exponential(size=box.low.shape), rng.normal(size=box.low.shape)
+    if not box.is_finite.all():
+        has_low, has_high = np.isfinite(box.low), np.isfinite(box.high)
+        tails = np.where(has_low, box.low, 0.0) + tail, np.where(has_high, box.high, 0.0) - tail
+        drawn = np.select([box.is_finite, has_low, has_high], [drawn, *tails], middle)
+    drawn = np.floor(drawn) if box.dtype.kind in "iu" else drawn
+    return np.minimum(np.maximum(drawn, box.low), box.high).astype(box.dtype)
+
+
+class _Box(NamedTuple):
+    """A box's bounds, one per element, and those between which one draws uniformly."""
+
+    dtype: np.dtype[Any]
+    low: Any
+    high: Any
+    is_finite: Any
+    uniform: tuple[Any, Any]
+
+
+@lru_cache(maxsize=256)
+def _describe_box(dtype: str, shape: tuple[int, ...], low: Any, high: Any) -> _Box:
+    kind = np.dtype(dtype)
+    lows, highs = _bound(low, shape, -np.inf), _bound(high, shape, np.inf)
+    is_finite = np.isfinite(lows) & np.isfinite(highs)
+    top = highs + 1.0 if kind.kind in "iu" else highs
+    uniform = np.where(is_finite, lows, 0.0), np.where(is_finite, top, 1.0)
+    return _Box(kind, lows, highs, is_finite, uniform)
+
+
+def _freeze(values: Any) -> Any:
+    """Return bounds, one number or (nested) lists of them, as what a cache can look up."""
+    return tuple(map(_freeze, values)) if isinstance(values, list) else values
 
 
 def _bound(values: Any, shape: Any, missing: float) -> Any:

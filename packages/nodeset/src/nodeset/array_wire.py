@@ -153,8 +153,8 @@ def _read_dtype(text: Any) -> np.dtype[Any]:
 
 
 def _are_places(index: Any, offset: Any, size: Any) -> bool:
-    numbers = all(type(number) is int and number >= 0 for number in (index, offset, size))
-    return numbers and offset % ALIGNMENT == 0
+    is_number = type(index) is type(offset) is type(size) is int
+    return is_number and min(index, offset, size) >= 0 and offset % ALIGNMENT == 0
 
 
 def _read_only(data: memoryview, dtype: np.dtype[Any], shape: List[int]) -> np.ndarray[Any, Any]:

@@ -5,6 +5,7 @@ Knows nothing of sockets or of what the messages mean.
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 import msgpack
@@ -195,7 +196,8 @@ class _Frame:
         self, header: int, body: int, *, buffers: int, memory: Optional[MappedMemory]
     ) -> None:
         raw = np.empty(header + body + ALIGNMENT, np.uint8)
-        shift = -(raw.ctypes.data + header) % ALIGNMENT if body else 0
+        begin = ctypes.addressof(ctypes.c_char.from_buffer(raw))
+        shift = -(begin + header) % ALIGNMENT if body else 0
         self._memory = memory_of(raw)[shift : shift + header + body]
         self._header_length = header
         self._buffers = buffers
