@@ -1,7 +1,9 @@
 """Speed by number of workers, and cost per episode over a long run.
 
 The environment costs nothing and is called twice a turn, in a process per worker. Each speed is
-given as a share of the best one; the cost of the last tenth of the episodes as one of the first.
+given as a share of the best one, beside that of a lock-step vector of as many processes: what the
+machine itself loses where processes are many. The cost of the last tenth of the episodes is given
+as a share of the first.
 """
 
 from __future__ import annotations
@@ -10,12 +12,22 @@ import argparse
 import functools
 import io
 import time
+from collections.abc import Mapping
 from typing import Any
 
-from measure import Figure, alternate, describe_machine, format_table, publish, read_options
+from measure import (
+    Figure,
+    Measure,
+    alternate,
+    describe_machine,
+    format_table,
+    publish,
+    read_options,
+)
 from meter import Meter
 from rich.console import Console
 from timeline import run_graph, timed
+from vector import TimedEnv, vector_steps_per_second
 
 from wayfare.cli.live import LiveTable
 from wayfare.fleet import event_loop
@@ -23,6 +35,7 @@ from wayfare.fleet import event_loop
 WORKERS = (1, 2, 4, 8, 16, 32, 64)
 EPISODES = (100, 1_000, 10_000, 100_000)
 STEPS = 10
+VECTOR = "AsyncVectorEnv"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -38,15 +51,30 @@ async def measure_speed(workers: int, episodes_each: int, steps: int) -> float:
 async def measure_workers(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
     counts = (1, 2) if options.tiny else WORKERS
     each, steps = (2, 20) if options.tiny else (10, 200)
-    candidates = {
-        str(count): functools.partial(measure_speed, count, each, steps) for count in counts
-    }
+    rounds = 40 if options.tiny else 16_000
+    make = functools.partial(TimedEnv, steps=steps, step_seconds=0.0)
+    candidates: dict[str, Measure] = {}
+    for count in counts:
+        candidates[str(count)] = functools.partial(measure_speed, count, each, steps)
+        candidates[f"{VECTOR}, {count}"] = functools.partial(
+            vector_steps_per_second, [make] * count, rounds // count
+        )
     found = await alternate(candidates, options.repetitions)
-    best = max(found.values(), key=lambda figure: figure.median)
+    ours, theirs = ({c: found[f"{name}{c}"] for c in counts} for name in ("", f"{VECTOR}, "))
     rows = [
-        [name, figure.describe(4), figure.per(best).describe()] for name, figure in found.items()
+        [
+            str(count),
+            ours[count].describe(4),
+            *(_share(f, count).describe() for f in (ours, theirs)),
+        ]
+        for count in counts
     ]
-    return {**found}, format_table(["workers", "steps/s", "share of the best"], rows)
+    head = ["workers", "steps/s", "share of the best", f"{VECTOR}: share of its best"]
+    return {**found}, format_table(head, rows)
+
+
+def _share(figures: Mapping[int, Figure], count: int) -> Figure:
+    return figures[count].per(max(figures.values(), key=lambda figure: figure.median))
 
 
 async def measure_episodes(options: argparse.Namespace) -> tuple[dict[str, Any], str]:
