@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from nodeset.spin import SpinningWait
 
-WATCHFUL_SECONDS = 0.006
+WATCHFUL_SECONDS = 0.010
 """How long the event loop stays awake between answers: a fast environment's or policy's time. It
 serves all copies, and once asleep takes 0.2 ms to be as fast again."""
 

@@ -8,13 +8,7 @@ import time
 import pytest
 
 from nodeset import spin
-from nodeset.spin import (
-    CROWDED_SECONDS,
-    HITS_TO_SPIN,
-    MODEST_WAITS,
-    SPIN_SECONDS,
-    SpinningWait,
-)
+from nodeset.spin import HITS_TO_SPIN, SPIN_SECONDS, WAITS_TO_LOOK, SpinningWait
 
 
 class Events:
@@ -84,33 +78,83 @@ def test_moving_away_leaves_the_choice_of_processors_as_it_was(monkeypatch):
     assert chosen[0] < chosen[1] == {0, 1}
 
 
-class Clock:
-    """Gives the scripted moments, then the last one again."""
+@pytest.fixture
+def clock(monkeypatch):
+    """Let a wait take a millisecond, of which the thread itself runs for `clock.share`."""
 
-    def __init__(self, *moments):
-        self.moments = list(moments)
+    class Clock:
+        share = 1.0
+        now = 0.0
 
-    def __call__(self):
-        return self.moments.pop(0) if len(self.moments) > 1 else self.moments[0]
+        def tick(self):
+            self.now += 0.001
+            return self.now
+
+    clock = Clock()
+    monkeypatch.setattr(time, "perf_counter", clock.tick)
+    monkeypatch.setattr(time, "thread_time", lambda: clock.now * clock.share)
+    return clock
 
 
-def test_who_loses_the_processor_to_others_is_content_with_a_short_look(monkeypatch):
-    events = Events(False, True)
-    waiting = SpinningWait(events.poll, seconds=0.006)
+class Steady:
+    """Has an event at every poll; counts the polls that may sleep."""
+
+    def __init__(self):
+        self.sleeps = 0
+
+    def poll(self, timeout):
+        self.sleeps += timeout != 0
+        return ["event"]
+
+
+def patient(*, seconds=0.006, **settings):
+    waiting = SpinningWait(Steady().poll, seconds=seconds, **settings)
     waiting._hits = HITS_TO_SPIN
-    away = 2 * CROWDED_SECONDS
-    monkeypatch.setattr(time, "perf_counter", Clock(0.0, away))
-    assert waiting.wait() == ["event"]
-    assert events.timeouts == [0, None]
-    assert [waiting._limit() for _ in range(MODEST_WAITS)] == [SPIN_SECONDS] * MODEST_WAITS
+    return waiting
+
+
+def periods(waiting, count):
+    """Return for how many waits it was content with a short look, time after time."""
+    lengths = [0]
+    while len(lengths) <= count:
+        waiting.wait()
+        if waiting._modest_waits:
+            lengths[-1] += 1
+        elif lengths[-1]:
+            lengths.append(0)
+    return lengths[:count]
+
+
+def test_where_others_run_too_it_is_content_with_short_looks_ever_longer(clock):
+    clock.share = 0.5
+    assert periods(patient(), 3) == [WAITS_TO_LOOK, 2 * WAITS_TO_LOOK, 4 * WAITS_TO_LOOK]
+
+
+def test_once_it_has_the_processor_to_itself_it_begins_anew(clock):
+    clock.share = 0.5
+    waiting = patient()
+    periods(waiting, 3)
+    clock.share = 1.0
+    for _ in range(WAITS_TO_LOOK):
+        waiting.wait()
+    clock.share = 0.5
+    assert periods(waiting, 1) == [WAITS_TO_LOOK]
+
+
+def test_while_it_is_content_with_short_looks_a_longer_wait_is_no_hit(clock):
+    waiting = patient()
+    waiting._modest_waits = 9
+    assert waiting._limit() == SPIN_SECONDS
+    waiting._modest_waits = 0
     assert waiting._limit() == 0.006
 
 
-def test_the_oftener_it_loses_the_processor_the_longer_it_is_modest(monkeypatch):
-    monkeypatch.setattr(time, "perf_counter", Clock(0.0))
-    waiting = SpinningWait(Events().poll, seconds=0.006)
-    periods = []
-    for _ in range(3):
-        waiting._be_modest()
-        periods.append(sum(1 for _ in iter(waiting._limit, 0.006)))
-    assert periods == [MODEST_WAITS, 2 * MODEST_WAITS, 4 * MODEST_WAITS]
+@pytest.mark.parametrize("steps_aside", [True, False])
+def test_only_who_steps_aside_moves_to_another_processor(clock, monkeypatch, steps_aside):
+    moves = []
+    monkeypatch.setattr(spin, "_leave_processor", lambda: moves.append(1))
+    clock.share = 0.5
+    waiting = patient(steps_aside=steps_aside)
+    for _ in range(WAITS_TO_LOOK):
+        waiting.wait()
+    assert len(moves) == steps_aside

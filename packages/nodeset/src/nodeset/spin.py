@@ -15,10 +15,6 @@ SPIN_SECONDS = 0.000_2
 HITS_TO_SPIN = 3
 WAITS_TO_LOOK = 64
 """Waits after which it is looked whether the processor is somebody else's too."""
-CROWDED_SECONDS = 0.001
-"""How long nobody stays away who steps aside on a processor that nobody else needs."""
-MODEST_WAITS = 64
-"""For how many waits the processor is left to others, once that was seen."""
 _SHARED_BELOW = 0.8
 _MAX_WAITS = 2**16
 
@@ -30,9 +26,9 @@ class SpinningWait:
     """Polls over and over for up to `seconds`, but only while events do come within them.
 
     One wait that was longer ends it, so that nobody's processor is taken for long for nothing: on a
-    machine that has more to do than processors, waits are longer. It steps aside after every poll;
-    who is away for long by that has taken the processor from somebody, and is content with
-    SPIN_SECONDS for some time.
+    machine that has more to do than processors, waits are longer. Between two polls whoever else
+    wants the processor goes first. Where somebody does, it is content with SPIN_SECONDS for the next
+    64 waits; if somebody still does after these, for 128, and so on.
 
     Two processes that wake each other are often kept on one processor, of two, though they could
     run at the same time: the one that `steps_aside` then moves.
@@ -43,11 +39,12 @@ class SpinningWait:
     ) -> None:
         self._poll = poll
         self._longest = seconds
+        self._steps_aside = steps_aside
         self._hits = 0
         self._is_alone = len(os.sched_getaffinity(0)) < 2
-        self._neighbours = _Neighbours() if steps_aside else None
+        self._neighbours = _Neighbours()
         self._modest_waits = 0
-        self._next_modest_waits = MODEST_WAITS
+        self._next_modest_waits = WAITS_TO_LOOK
 
     def wait(self, timeout: Optional[float] = None) -> List[Any]:
         """Return what has happened, once there is something or the seconds have passed."""
@@ -62,10 +59,10 @@ class SpinningWait:
             return events
         events = self._spin(begun, seconds if timeout is None else min(timeout, seconds))
         if events:
-            if self._neighbours is not None:
-                self._neighbours.note_spin(begun)
+            self._look_around(begun)
             return events
         self._hits = 0
+        self._neighbours.forget()
         return self._poll(timeout)
 
     def _limit(self) -> float:
@@ -75,21 +72,23 @@ class SpinningWait:
         return min(self._longest, SPIN_SECONDS)
 
     def _spin(self, begun: float, seconds: float) -> List[Any]:
-        looked = begun
         while True:
             events = self._poll(0)
-            now = time.perf_counter()
-            if now - looked >= CROWDED_SECONDS:
-                self._be_modest()
+            if events or time.perf_counter() - begun >= seconds:
                 return events
-            if events or now - begun >= seconds:
-                return events
-            looked = now
             os.sched_yield()  # whoever else wants this processor goes first
 
-    def _be_modest(self) -> None:
+    def _look_around(self, begun: float) -> None:
+        """After a spin that began then, give way if somebody else needs the processor."""
+        if self._modest_waits or not self._neighbours.is_time_to_look(begun):
+            return
+        if not self._neighbours.were_there(begun):
+            self._next_modest_waits = WAITS_TO_LOOK
+            return
         self._modest_waits = self._next_modest_waits
         self._next_modest_waits = min(2 * self._next_modest_waits, _MAX_WAITS)
+        if self._steps_aside:
+            _leave_processor()
 
 
 class _Neighbours:
@@ -97,22 +96,23 @@ class _Neighbours:
 
     def __init__(self) -> None:
         self._waits = 0
-        self._waits_to_look = WAITS_TO_LOOK
         self._since = self._used = 0.0
 
-    def note_spin(self, now: float) -> None:
-        """Count a wait that began `now`; every so often look, and move if there was somebody."""
-        self._waits += 1
-        if self._waits == 1:
-            self._since, self._used = now, time.thread_time()
-        if self._waits < self._waits_to_look:
-            return
+    def forget(self) -> None:
+        """Begin anew: the thread has slept."""
         self._waits = 0
-        if time.thread_time() - self._used < _SHARED_BELOW * (now - self._since):
-            _leave_processor()
-            self._waits_to_look = min(2 * self._waits_to_look, _MAX_WAITS)
-        else:
-            self._waits_to_look = WAITS_TO_LOOK
+
+    def is_time_to_look(self, now: float) -> bool:
+        """Count a wait that began `now`; say whether there were enough of them."""
+        if not self._waits:
+            self._since, self._used = now, time.thread_time()
+        self._waits += 1
+        return self._waits >= WAITS_TO_LOOK
+
+    def were_there(self, now: float) -> bool:
+        """Say whether much of the time until `now` was not this thread's, and begin anew."""
+        self._waits = 0
+        return time.thread_time() - self._used < _SHARED_BELOW * (now - self._since)
 
 
 def _leave_processor() -> None:

@@ -196,7 +196,7 @@ class _Frame:
         self, header: int, body: int, *, buffers: int, memory: Optional[MappedMemory]
     ) -> None:
         raw = np.empty(header + body + ALIGNMENT, np.uint8)
-        begin = ctypes.addressof(ctypes.c_char.from_buffer(raw))
+        begin = ctypes.addressof(ctypes.c_char.from_buffer(memory_of(raw)))
         shift = -(begin + header) % ALIGNMENT if body else 0
         self._memory = memory_of(raw)[shift : shift + header + body]
         self._header_length = header
