@@ -27,8 +27,8 @@ class SpinningWait:
 
     One wait that was longer ends it, so that nobody's processor is taken for long for nothing: on a
     machine that has more to do than processors, waits are longer. Between two polls whoever else
-    wants the processor goes first. Where somebody does, it is content with SPIN_SECONDS for the next
-    64 waits; if somebody still does after these, for 128, and so on.
+    wants the processor goes first. Where somebody does, it is content with SPIN_SECONDS for the
+    next 64 waits; if somebody still does after these, for 128, and so on.
 
     Two processes that wake each other are often kept on one processor, of two, though they could
     run at the same time: the one that `steps_aside` then moves.
