@@ -16,7 +16,7 @@ HITS_TO_SPIN = 3
 WAITS_TO_LOOK = 64
 """Waits after which it is looked whether the processor is somebody else's too."""
 _SHARED_BELOW = 0.8
-_MAX_WAITS = 2**16
+_MAX_WAITS = 2**12
 
 Poll = Callable[[Optional[float]], List[Any]]
 """Returns what has happened, after at most so many seconds; None waits without a bound."""
