@@ -111,7 +111,7 @@ class ObservePanorama(MatterportTool):
     node_type = "env_mp3d__observe_panorama"
     display_name = "Observe the panorama"
     output_ports = [
-        PortDef("candidates", "JSON", "list of viewpoint, view, rel_heading, rel_elevation, ..."),
+        PortDef("candidates", "LIST[JSON]", "viewpoint, view, rel_heading, rel_elevation, ..."),
         *SIGHT,
         PortDef("rgb", "ARRAY", "(36, H, W, 3) uint8, where the images are", optional=True),
     ]

@@ -36,18 +36,23 @@ class Observe(r2r.Observe):
 
 
 class ObservePanorama(r2r.ObservePanorama):
-    """Look around: every neighbour with the view it is most central in; the 36 images."""
+    """Look around: every neighbour with the view it is most central in; the images of both."""
 
     node_type = "env_panorama__observe_panorama"
     output_ports = [
         *r2r.ObservePanorama.output_ports,
         PortDef("rgb", "ARRAY", "(36, H, W, 3) uint8, with an image store", optional=True),
+        PortDef("views", "LIST[IMAGE]", "each candidate's, with an image store", optional=True),
     ]
     world: PanoramaWorld
 
     def answer(self, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
-        viewpoint = read_state(row["state"]).viewpoint
-        return {**super().answer(task, row), "rgb": self.world.images(task.scan, viewpoint)}
+        seen = super().answer(task, row)
+        images = self.world.images(task.scan, read_state(row["state"]).viewpoint)
+        if images is None:
+            return seen
+        views = [images[candidate["view"]] for candidate in seen["candidates"]]
+        return {**seen, "rgb": images, "views": views}
 
 
 class ViewpointPoses(BaseCanvasNode):

@@ -122,7 +122,7 @@ class ObservePanorama(R2RTool):
     display_name = "Observe the panorama"
     input_ports = [_EPISODE, _STATE, _SPLIT]
     output_ports = [
-        PortDef("candidates", "JSON", "list of viewpoint, view, rel_heading, rel_elevation, ..."),
+        PortDef("candidates", "LIST[JSON]", "viewpoint, view, rel_heading, rel_elevation, ..."),
         *_SIGHT,
         PortDef("features", "ARRAY", "(36, D), with a feature store", optional=True),
     ]

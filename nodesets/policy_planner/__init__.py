@@ -11,7 +11,7 @@ import numpy as np
 
 from nodeset import BaseCanvasNode, BaseNodeSet
 
-from . import feedback, grid, minigrid, point, r2r, random
+from . import feedback, grid, minigrid, panorama, point, r2r, random
 
 
 class PolicyPlannerNodeSet(BaseNodeSet):
@@ -24,6 +24,7 @@ class PolicyPlannerNodeSet(BaseNodeSet):
             *feedback.TOOLS,
             *grid.TOOLS,
             *minigrid.TOOLS,
+            *panorama.TOOLS,
             *point.TOOLS,
             *random.TOOLS,
             *r2r.TOOLS,
@@ -49,4 +50,5 @@ class PolicyPlannerNodeSet(BaseNodeSet):
             },
             "to_point": {"pose": np.array([0, 0, 0, 0, 0, 0, 1.0]), "goal": rng.uniform(-5, 5, 3)},
             "random_action": {"action_space": space},
+            **panorama.sample_calls(rng),
         }

@@ -9,7 +9,7 @@ import pytest
 
 SHIPPED = Path(__file__).resolve().parents[3]
 OFFLINE = ("cartpole_random", "minigrid_planner")
-R2R = ("r2r_oracle", "r2r_random", "r2r_reference", "r2r_route", "r2r_stop")
+R2R = ("r2r_oracle", "r2r_panorama", "r2r_random", "r2r_reference", "r2r_route", "r2r_stop")
 
 
 def check(wayfare: Any, graph: str, *arguments: str, status: int = 0) -> dict[str, Any]:

@@ -88,6 +88,20 @@ def test_images_come_from_a_baked_store(load: Any, data: Path, frame: str) -> No
     assert np.array_equal(around, IMAGES["b"])
 
 
+def test_each_candidate_has_the_image_of_the_view_that_it_is_most_central_in(
+    load: Any, data: Path
+) -> None:
+    write_npz(data / "images.npz", is_compressed=False)
+    row = {"episode_index": [0], "state": [AT_B]}
+
+    seen = call(load(images="images.npz").tools["observe_panorama"], **row)
+
+    (candidates,), (views,) = seen["candidates"], seen["views"]
+    assert len(views) == len(candidates) == 3
+    for candidate, view in zip(candidates, views, strict=True):
+        assert np.array_equal(view, IMAGES["b"][candidate["view"]])
+
+
 def test_a_store_that_was_baked_at_other_poses_is_refused(load: Any, data: Path) -> None:
     poses = viewpoint_poses(read_graph(data / "connectivity", SCAN))
     poses[40, 2] += 0.5
@@ -125,6 +139,7 @@ def test_without_a_store_there_is_no_image_and_the_walk_is_that_of_room_to_room(
     row = {"episode_index": [0], "state": [AT_B]}
 
     assert "rgb" not in call(env.tools["observe"], **row)
+    assert not {"rgb", "views"} & call(env.tools["observe_panorama"], **row).keys()
     stepped = call(env.tools["step_panorama"], **row, action=[0])["state"][0]
     assert stepped["trajectory"] == ["a", "b", "a"]
 

@@ -25,3 +25,13 @@ def test_a_shipped_agent_has_no_faults(name: str, repo_root: Path) -> None:
     assert validate(document, manifests) == []
     sees_goal = any(node.type == "env_r2r__task" for node in document.nodes)
     assert sees_goal == (name in {"r2r_oracle", "r2r_reference", "r2r_route"})
+
+
+def test_the_agent_that_scores_panoramas_has_no_faults_and_sees_no_goal(repo_root: Path) -> None:
+    document = load_graph(repo_root / "graphs" / "r2r_panorama.json")
+    manifests = {}
+    for name, spec in document.nodesets.items():
+        nodeset = "policy_planner" if spec.use else name
+        manifests[name] = build_manifest(load_nodeset(str(repo_root / "nodesets" / nodeset)))
+    assert validate(document, manifests) == []
+    assert not any(node.type == "env_panorama__task" for node in document.nodes)
