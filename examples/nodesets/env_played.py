@@ -1,6 +1,6 @@
 """A corridor that a person can play: a slider and a button, and what a run itself asks for."""
 
-from nodeset import Action, BaseCanvasNode, BaseController, BaseNodeSet, Field, PortDef
+from nodeset import Action, BaseCanvasNode, BaseNodeSet, EpisodeController, Field, PortDef
 
 from . import corridor
 
@@ -17,27 +17,27 @@ class Walk(BaseCanvasNode):
         return {"done": done, "metrics": {"success": done}}
 
 
-class PlayedController(BaseController):
+class PlayedController(EpisodeController):
     fields = [
-        Field("split", "select", "Split"),
-        Field("episode_index", "number", "Episode", min=0, max=19, step=1),
+        *EpisodeController.fields,
         Field("stride", "slider", "Cells per step", min=-3, max=3, step=1),
     ]
-    actions = [Action("play", "Begin the episode"), Action("walk", "Take a step")]
+    actions = [*EpisodeController.actions, Action("walk", "Take a step")]
 
-    def on_field_change(self, name, value):
-        setattr(self.nodeset, name, value)
-        return {name: value}
-
-    def on_action(self, name, params):
-        if name == "play":
-            self.nodeset.at = corridor.START
-        else:
-            self.nodeset.walk()
+    def start(self, split, index):
+        self.nodeset.episode_index, self.nodeset.at = index, corridor.START
         return {"at": self.nodeset.at}
 
-    def get_options(self, field):
-        return self.nodeset.get_eval_metadata()["splits"]
+    def on_field_change(self, name, value):
+        if name != "stride":
+            return super().on_field_change(name, value)
+        self.nodeset.stride = value
+        return {"stride": value}
+
+    def on_action(self, name, params):
+        if name != "walk":
+            return super().on_action(name, params)
+        return {"done": self.nodeset.walk(), "at": self.nodeset.at}
 
 
 class Played(BaseNodeSet):

@@ -9,14 +9,7 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from nodeset import (
-    Action,
-    BaseCanvasNode,
-    BaseController,
-    BaseNodeSet,
-    Episode,
-    Field,
-)
+from nodeset import Action, BaseCanvasNode, BaseNodeSet, Episode, EpisodeController
 from nodeset.context import EpisodeContext
 
 from .rollout import Outcome, Rollout, step_limit
@@ -25,67 +18,32 @@ from .space import describe_space, leaves_of_space, passive
 from .tool import Evaluate, Render, Reset, Step
 
 
-class GymnasiumController(BaseController):
+class GymnasiumController(EpisodeController):
     """Pick an episode, begin it, and step through it by hand."""
 
-    fields = (
-        Field("split", "select", "Split"),
-        Field("episode_index", "number", "Episode", min=0, step=1),
-    )
-    actions = (Action("play", "Begin the episode"), Action("step", "Take a step"))
+    actions = (*EpisodeController.actions, Action("step", "Take a step"))
     nodeset: GymnasiumNodeSet
-
-    def __init__(self) -> None:
-        self.split = self.nodeset.setting.split
-        self.episode_index = 0
 
     def on_load(self) -> dict[str, Any]:
         """Return the choice, what can be chosen, and what a step may be given as `action`."""
         setting = self.nodeset.setting
         return {
-            "split": self.split,
-            "episode_index": self.episode_index,
+            **super().on_load(),
             "episodes": setting.episodes,
             "environment": setting.id,
             "action_space": describe_space(self.nodeset.rollout.env.action_space),
         }
 
-    def on_field_change(self, name: str, value: Any) -> dict[str, Any]:
-        """Choose a split or an episode; nothing begins before `play`."""
-        if name == "split":
-            self.split = self._checked(name, value, value in self.get_options("split"))
-        elif name == "episode_index":
-            is_index = isinstance(value, int) and 0 <= value < self.nodeset.setting.episodes
-            self.episode_index = self._checked(name, value, is_index)
-        else:
-            raise ValueError(f"{self.nodeset.name}'s controller has no field {name!r}")
-        return {name: value}
-
-    def _checked(self, name: str, value: Any, is_allowed: bool) -> Any:
-        if is_allowed:
-            return value
-        setting = self.nodeset.setting
-        rule = f"split {setting.split!r} has the episodes 0 to {setting.episodes - 1}"
-        raise ValueError(f"{self.nodeset.name}: {name} {value!r} does not exist; {rule}")
-
-    def on_action(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """`play` begins the chosen episode; `step` takes `params["action"]`, or a random action."""
-        if name == "play":
-            return self._play()
-        if name == "step":
-            return self._step(params)
-        raise ValueError(f"{self.nodeset.name}'s controller has no action {name!r}")
-
-    def get_options(self, field: str) -> list[str]:
-        """Return the splits."""
-        return [self.nodeset.setting.split] if field == "split" else []
-
-    def _play(self) -> dict[str, Any]:
-        """Begin the chosen episode, unless `begin_episode` has just done it with the run's seed."""
+    def start(self, split: str, index: int) -> dict[str, Any]:
+        """Begin the episode, unless `begin_episode` has just done it with the run's seed."""
         rollout = self.nodeset.rollout
-        if not rollout.is_at_start_of(self.episode_index):
-            rollout.begin(self.episode_index)
-        return {"episode_index": self.episode_index, "step": 0, **_seen(rollout.start())}
+        if not rollout.is_at_start_of(index):
+            rollout.begin(index)
+        return {"episode_index": index, "step": 0, **_seen(rollout.start())}
+
+    def on_action(self, name: str, params: Mapping[str, Any]) -> Any:
+        """Take `params["action"]` at `step`, or a random action."""
+        return self._step(params) if name == "step" else super().on_action(name, params)
 
     def _step(self, params: Mapping[str, Any]) -> dict[str, Any]:
         rollout = self.nodeset.rollout
@@ -119,24 +77,28 @@ class GymnasiumNodeSet(BaseNodeSet):
     parallelism = "replicated"
     controller = GymnasiumController
     default_config = DEFAULT_CONFIG
+    limit: int | None = None
 
     def __init__(self) -> None:
         self.setting = read_setting(self.config)
         self.rollout = Rollout(self.setting)
-        self.limit: Any = None
 
     def get_tools(self) -> list[BaseCanvasNode]:
         """Make the environment to read its spaces, and close it again."""
         env = self.setting.make()
         try:
             self.limit = step_limit(env)
-            leaves = leaves_of_space(env.observation_space)
-            describe_space(env.action_space)
-            tools: list[BaseCanvasNode] = [Reset(self.rollout, leaves), Step(self.rollout, leaves)]
-            if env.render_mode == "rgb_array":
-                tools.append(Render(self.rollout))
+            describe_space(env.action_space)  # refuses one that is no data
+            return self.make_tools(env)
         finally:
             env.close()
+
+    def make_tools(self, env: Any) -> list[BaseCanvasNode]:
+        """Return the tools of an environment such as `env`, which does not stay open."""
+        leaves = leaves_of_space(env.observation_space)
+        tools: list[BaseCanvasNode] = [Reset(self.rollout, leaves), Step(self.rollout, leaves)]
+        if env.render_mode == "rgb_array":
+            tools.append(Render(self.rollout))
         return [*tools, Evaluate(self.rollout)]
 
     def initialize(self) -> None:

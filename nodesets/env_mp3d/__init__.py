@@ -5,17 +5,9 @@ Knows nothing of workers: each copy holds one simulator and one episode.
 
 from __future__ import annotations
 
-from typing import Any, Mapping
+from typing import Any
 
-from nodeset import (
-    Action,
-    BaseCanvasNode,
-    BaseController,
-    BaseNodeSet,
-    Deployment,
-    Episode,
-    Field,
-)
+from nodeset import BaseCanvasNode, BaseNodeSet, Deployment, Episode, EpisodeController
 from nodeset.context import EpisodeContext
 
 from ..env_r2r.scoring import GOAL_METRICS, METRIC_DEFINITIONS
@@ -27,49 +19,20 @@ from .tool import KINDS
 STEP_BUDGET = 30
 
 
-class MatterportController(BaseController):
+class MatterportController(EpisodeController):
     """Pick an episode and begin it."""
 
-    fields = (
-        Field("split", "select", "Split"),
-        Field("episode_index", "number", "Episode", min=0, step=1),
-    )
-    actions = (Action("play", "Begin the episode"),)
     nodeset: MatterportNodeSet
 
-    def __init__(self) -> None:
-        self.split = ""
-        self.episode_index = 0
-
-    def on_load(self) -> dict[str, Any]:
-        """Return the choice; reads no data, so it works where the data is missing."""
-        return {"split": self.split or self.nodeset.world.default_split()}
-
-    def on_field_change(self, name: str, value: Any) -> dict[str, Any]:
-        """Choose a split or an episode; nothing begins before `play`."""
-        if name == "split":
-            self.split, self.episode_index = str(value), 0
-        elif name == "episode_index":
-            self.episode_index = int(value)
-        else:
-            raise ValueError(f"field {name!r} is unknown; fields are split and episode_index")
-        return {name: value}
-
-    def on_action(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """`play` begins the chosen episode."""
-        if name != "play":
-            raise ValueError(f"action {name!r} is unknown; the action is play")
-        world, rollout = self.nodeset.world, self.nodeset.rollout
-        rollout.begin(world.task(self.split or world.default_split(), self.episode_index))
+    def start(self, split: str, index: int) -> dict[str, Any]:
+        """Stand at the episode's start."""
+        task = self.nodeset.world.task(split, index)
+        self.nodeset.rollout.begin(task)
         return {
-            "episode_id": rollout.task.episode_id,
-            "scan": rollout.task.scan,
-            "instruction": rollout.task.instruction,
+            "episode_id": task.episode_id,
+            "scan": task.scan,
+            "instruction": task.instruction,
         }
-
-    def get_options(self, field: str) -> list[str]:
-        """Return the splits."""
-        return self.nodeset.world.splits() if field == "split" else []
 
 
 class MatterportNodeSet(BaseNodeSet):

@@ -5,13 +5,12 @@ Knows no robot: ports come from its spaces, state lies in the rollout.
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any
 
 from nodeset import BaseCanvasNode, PortDef
 
 from ..env_gymnasium import tool
 from ..env_gymnasium.rollout import Rollout
-from ..env_gymnasium.space import Leaf
 from .renderer import look
 
 
@@ -43,8 +42,3 @@ class Observe(BaseCanvasNode):
 
 class Evaluate(tool.Evaluate):
     node_type = "env_mujoco__evaluate"
-
-
-def make_tools(rollout: Rollout, leaves: Sequence[Leaf]) -> list[BaseCanvasNode]:
-    """Return one of each tool."""
-    return [Reset(rollout, leaves), Step(rollout, leaves), Observe(rollout), Evaluate(rollout)]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
-from nodeset import Action, BaseController, Field
+from nodeset import Action, EpisodeController
 from nodeset.metrics import score_navigation
 
 from .dataset import Task
@@ -24,66 +24,45 @@ _TURNS = {
 }
 
 
-class R2RController(BaseController):
+class R2RController(EpisodeController):
     """Shows one episode: its instruction, the view, what is navigable, and the score so far."""
 
-    fields = [
-        Field("split", "select", "Split"),
-        Field("episode_index", "number", "Episode", min=0, step=1),
-    ]
-    actions = [
-        Action("play", "Play"),
+    actions = (
+        *EpisodeController.actions,
         Action("turn_left", "Turn left"),
         Action("turn_right", "Turn right"),
         Action("look_up", "Look up"),
         Action("look_down", "Look down"),
         Action("forward", "Go forward"),
-    ]
+    )
 
     def __init__(self) -> None:
-        world: World = self.nodeset.world  # type: ignore[attr-defined]
-        self._world = world
-        self._split = world.default_split()
-        self._episode_index = 0
+        self._world: World = self.nodeset.world  # type: ignore[attr-defined]
         self._state: State | None = None
 
-    def on_load(self) -> dict[str, Any]:
-        """Return the fields' values; reads no data, so it works where the data is missing."""
-        return {"split": self._split, "episode_index": self._episode_index}
-
-    def on_field_change(self, name: str, value: Any) -> dict[str, Any]:
-        """Take a split or an episode's index; the episode begins with `play`."""
-        if name == "split":
-            self._split, self._episode_index = str(value), 0
-        elif name == "episode_index":
-            self._episode_index = int(value)
-        else:
-            raise ValueError(f"field {name!r} is unknown; fields are split and episode_index")
+    def on_field_change(self, name: str, value: Any) -> Any:
+        """Choose a split or an episode, which begins with `play`."""
+        changed = super().on_field_change(name, value)
         self._state = None
-        return self.on_load()
+        return changed
 
-    def on_action(self, name: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Begin the episode, turn, or go to the most central neighbour in the view."""
-        task = self._world.task(self._split, self._episode_index)
-        if name == "play":
-            state = start_state(task.path[0], initial_view(task.heading))
-        elif name in _TURNS:
-            state = self._stepped(task, name)
-        else:
-            raise ValueError(f"action {name!r} is unknown; actions are play, {', '.join(_TURNS)}")
-        self._state = state
-        return self._show(task, state)
+    def start(self, split: str, index: int) -> dict[str, Any]:
+        """Stand at the episode's start."""
+        task = self._world.task(split, index)
+        return self._show(task, start_state(task.path[0], initial_view(task.heading)))
 
-    def get_options(self, field: str) -> list[str]:
-        """Return the splits."""
-        return self._world.splits() if field == "split" else []
-
-    def _stepped(self, task: Task, name: str) -> State:
+    def on_action(self, name: str, params: Mapping[str, Any]) -> Any:
+        """Turn, or go to the most central neighbour in the view."""
+        if name not in _TURNS:
+            return super().on_action(name, params)
         if self._state is None:
             raise ValueError(f"action {name!r} needs an episode that has begun; play first")
-        return step_in_view(self._world.views(task.scan), self._state, _TURNS[name])
+        task = self._world.task(self.split, self.episode_index)
+        state = step_in_view(self._world.views(task.scan), self._state, _TURNS[name])
+        return self._show(task, state)
 
     def _show(self, task: Task, state: State) -> dict[str, Any]:
+        self._state = state
         views = self._world.views(task.scan)
         navigable = views.navigable(views.graph.index(state.viewpoint), state.view_index)
         distance_m = views.graph.distance_m

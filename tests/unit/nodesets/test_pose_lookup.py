@@ -124,7 +124,7 @@ def test_a_person_walks_through_the_poses(load: Any) -> None:
 
     assert controller.on_action("play", {})["pose"] == SECOND[0].tolist()
     assert controller.on_action("previous", {})["pose"] == SECOND[1].tolist()
-    with pytest.raises(IndexError, match="has the episodes 0 to 1"):
+    with pytest.raises(ValueError, match="has the episodes 0 to 1"):
         controller.on_field_change("episode_index", 2)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nodeset import Action, BaseCanvasNode, BaseController, BaseNodeSet, Episode, Field, PortDef
+from nodeset import BaseCanvasNode, BaseNodeSet, Episode, EpisodeController, PortDef
 
 
 class Look(BaseCanvasNode):
@@ -63,24 +63,12 @@ class Evaluate(BaseCanvasNode):
         return {"metrics": {"success": overshoot == 0, "overshoot": overshoot, "begun": begun}}
 
 
-class DriftController(BaseController):
+class DriftController(EpisodeController):
     nodeset: DriftNodeSet
-    fields = [Field("split", "select"), Field("episode_index", "number")]
-    actions = [Action("play")]
 
-    def __init__(self) -> None:
-        self.chosen: dict[str, Any] = {}
-
-    def on_field_change(self, name: str, value: Any) -> dict[str, Any]:
-        self.chosen[name] = value
-        return {}
-
-    def on_action(self, name: str, params: Any) -> dict[str, Any]:
-        self.nodeset.goal = 4 + self.chosen["episode_index"] % 5
+    def start(self, split: str, index: int) -> dict[str, Any]:
+        self.nodeset.goal = 4 + index % 5
         return {"goal": self.nodeset.goal}
-
-    def get_options(self, field: str) -> list[str]:
-        return ["test"]
 
 
 class DriftNodeSet(BaseNodeSet):

@@ -11,6 +11,7 @@ from nodeset.contract import (
     BaseNodeSet,
     Deployment,
     Episode,
+    EpisodeController,
     Field,
 )
 from nodeset.errors import (
@@ -36,6 +37,7 @@ __all__ = [
     "Deployment",
     "Episode",
     "EpisodeContext",
+    "EpisodeController",
     "Field",
     "NodeSetError",
     "PortDef",

@@ -13,6 +13,7 @@ from nodeset.contract import (
     BaseCanvasNode,
     BaseController,
     BaseNodeSet,
+    EpisodeController,
     Field,
 )
 from nodeset.errors import ContractError, PortError
@@ -204,9 +205,24 @@ def check_controller(
         if field.kind not in FIELD_KINDS:
             rule = f"it must be one of {', '.join(FIELD_KINDS)}"
             _refuse(at, f"declares field {field.name!r} of kind {field.kind!r}; {rule}")
+    if isinstance(controller, EpisodeController):
+        _check_episode_controller(controller, at, brings_episodes=brings_episodes)
     if brings_episodes:
         _check_known(("split", "episode_index"), fields, "field", at)
         _check_known(("play",), actions, "action", at)
+
+
+def _check_episode_controller(
+    controller: EpisodeController, at: str, *, brings_episodes: bool
+) -> None:
+    if type(controller).start is EpisodeController.start:
+        _refuse(at, "has no start(split, index); define it")
+    if not brings_episodes:
+        _refuse(
+            at,
+            "is an EpisodeController of a nodeset that brings no episodes; derive it from "
+            "BaseController, or define get_eval_metadata() and get_episodes(split)",
+        )
 
 
 def _named(items: Any, kind: type, key: str, at: str) -> Sequence[str]:

@@ -1,6 +1,6 @@
 """The classes that a nodeset's author derives from or fills in.
 
-Knows nothing of processes, graphs or batching: declarations and their defaults only.
+Knows nothing of processes, graphs or batching: declarations and what they do by default.
 """
 
 # The arguments of hooks with a default body belong to the author who overrides them.
@@ -136,6 +136,98 @@ class BaseController:
     def get_options(self, field: str) -> Any:
         """Return the list of options of the `select` field called `field`."""
         return []
+
+
+class EpisodeController(BaseController):
+    """The controller of a nodeset that brings episodes; its author writes `start`.
+
+    Splits and episodes are those of `get_eval_metadata` and `get_episodes`. A class with further
+    fields or actions declares them beside these, serves them in `on_field_change` or `on_action`,
+    and leaves the rest to `super()`.
+    """
+
+    fields: Sequence[Field] = (
+        Field("split", "select", "Split"),
+        Field("episode_index", "number", "Episode", min=0, step=1),
+    )
+    actions: Sequence[Action] = (Action("play", "Play"),)
+    # Defaults of the class, so that an author's `__init__` need not call this class's.
+    episode_index: int = 0
+    _split: str = ""
+    _episode_count: Optional[int] = None
+
+    @property
+    def split(self) -> str:
+        """The chosen split; before a choice, the metadata's `default_split`."""
+        return self._split or str(self._metadata().get("default_split", ""))
+
+    def start(self, split: str, index: int) -> Any:
+        """Begin an episode and return what a person sees, as a dict of passive data.
+
+        In a run `begin_episode` has just begun this very episode: then it must change nothing.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define start(split, index)")
+
+    def on_load(self) -> Any:
+        """Return the choice."""
+        return {"split": self.split, "episode_index": self.episode_index}
+
+    def on_field_change(self, name: str, value: Any) -> Any:
+        """Choose an episode, or a split and its first episode; nothing begins before `play`."""
+        if name == "split":
+            self._choose_split(value)
+        elif name == "episode_index":
+            self.episode_index = self._checked_index(value)
+        else:
+            raise ValueError(
+                f"{self.nodeset.name}: field {name!r} is unknown to {type(self).__name__}."
+                f"on_field_change; declared are {_names(self.fields)}"
+            )
+        return {"split": self.split, "episode_index": self.episode_index}
+
+    def on_action(self, name: str, params: Mapping[str, Any]) -> Any:
+        """Start the chosen episode at `play`."""
+        if name != "play":
+            raise ValueError(
+                f"{self.nodeset.name}: action {name!r} is unknown to {type(self).__name__}."
+                f"on_action; declared are {_names(self.actions)}"
+            )
+        return self.start(self.split, self.episode_index)
+
+    def get_options(self, field: str) -> Any:
+        """Return the splits."""
+        return list(self._metadata().get("splits", ())) if field == "split" else []
+
+    def _metadata(self) -> Mapping[str, Any]:
+        return self.nodeset.get_eval_metadata() or {}
+
+    def _choose_split(self, value: Any) -> None:
+        if value != self.split:
+            splits = self._metadata().get("splits", ())
+            if value not in splits:
+                rule = f"choose one of {', '.join(splits) or 'none'}"
+                raise ValueError(f"{self.nodeset.name}: split {value!r} does not exist; {rule}")
+            self.episode_index, self._episode_count = 0, None
+        self._split = value
+
+    def _checked_index(self, value: Any) -> int:
+        """Return `value` if it is an episode's; the episodes of a split are counted once."""
+        if self._episode_count is None:
+            self._episode_count = len(list(self.nodeset.get_episodes(self.split)))
+        count = self._episode_count
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < count:
+            return value
+        rule = f"has the episodes 0 to {count - 1}; choose one by its whole number"
+        if not count:
+            rule = "has no episodes; choose another split"
+        raise ValueError(
+            f"{self.nodeset.name}: episode_index {value!r} does not exist; split {self.split!r} "
+            f"{rule}"
+        )
+
+
+def _names(declared: Sequence[Union[Field, Action]]) -> str:
+    return ", ".join(item.name for item in declared)
 
 
 class BaseNodeSet:
