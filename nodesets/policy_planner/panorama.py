@@ -32,19 +32,22 @@ _WAYS = {
     "down": (_UP, -1.0),
 }
 """Along which axis of the agent's own a direction word points, and which way along it."""
-COLOURS = {
-    "black": (20, 20, 20),
-    "grey": (128, 128, 128),
-    "white": (240, 240, 240),
-    "red": (190, 40, 40),
-    "orange": (225, 135, 40),
-    "brown": (115, 75, 40),
-    "yellow": (225, 205, 60),
-    "green": (60, 140, 60),
-    "blue": (50, 80, 180),
-    "purple": (125, 60, 150),
-    "pink": (230, 150, 175),
-}
+COLOURS = (
+    ("black", (20, 20, 20)),
+    ("grey", (70, 70, 70)),
+    ("grey", (125, 125, 125)),
+    ("grey", (175, 175, 175)),
+    ("white", (225, 225, 225)),
+    ("red", (190, 40, 40)),
+    ("orange", (225, 135, 40)),
+    ("brown", (115, 75, 40)),
+    ("yellow", (225, 205, 60)),
+    ("green", (60, 140, 60)),
+    ("blue", (50, 80, 180)),
+    ("purple", (125, 60, 150)),
+    ("pink", (230, 150, 175)),
+)
+"""What is called so; greys stand close enough that none is nearer to brown or pink."""
 SCORES = ("directions", "places", "colours")
 _CANDIDATE = PortDef("candidate", "JSON", "one neighbour, as the panorama lists it")
 _INSTRUCTION = PortDef("instruction", "TEXT")
@@ -167,9 +170,9 @@ def score_direction(candidate: Mapping[str, Any], heading: float, cue: str) -> f
 def score_colours(view: Any, instruction: str) -> float:
     """Return the share of pixels to which, of all colours, one that is named is nearest."""
     words = set(re.findall(r"[a-z]+", instruction.lower().replace("gray", "grey")))
-    named = [number for number, word in enumerate(COLOURS) if word in words]
+    named = [number for number, (word, _) in enumerate(COLOURS) if word in words]
     pixels = view.reshape(-1, 3).astype(np.int32)
-    palette = np.array(list(COLOURS.values()), np.int32)
+    palette = np.array([colour for _, colour in COLOURS], np.int32)
     nearest = np.argmin([np.square(pixels - colour).sum(axis=1) for colour in palette], axis=0)
     return int(np.count_nonzero(np.isin(nearest, named))) / len(pixels)
 

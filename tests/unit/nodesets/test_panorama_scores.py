@@ -71,6 +71,15 @@ def test_the_share_of_the_colours_that_are_named_counts() -> None:
     assert answer["score"] == [0.5, 0.625, 0.0]
 
 
+def test_what_has_no_hue_is_black_grey_or_white() -> None:
+    levels = np.repeat(np.arange(256, dtype=np.uint8), 3).reshape(16, 16, 3)
+    words = ["black", "grey", "white", "a black and white floor, grey walls"]
+    scores = call(ColourWords(), view=np.stack([levels] * 4), instruction=words)["score"]
+
+    assert min(scores) > 0.1
+    assert (sum(scores[:3]), scores[3]) == (1.0, 1.0)
+
+
 def weigh(step: int, **scores: list[float]) -> int:
     (action,) = call(R2RWeighScores(), step=[step], **{n: [row] for n, row in scores.items()})[
         "action"
