@@ -17,7 +17,7 @@ FOLDER = Path(__file__).resolve().parent
 README = FOLDER / "README.md"
 NAMES = (
     *("transport", "batching", "episodes", "stragglers", "startup", "scale", "memory"),
-    *("baking", "policy"),
+    *("baking", "policy", "pure_environments"),
 )
 BEGIN, END = "<!-- tables begin -->", "<!-- tables end -->"
 

@@ -15,19 +15,23 @@ from typing import Any
 from wayfare.evals.library import evaluate_async
 from wayfare.evals.observer import Observer
 from wayfare.evals.surroundings import Silence, Surroundings
+from wayfare.store.records import EpisodeRecord, Metric
 from wayfare.store.run import RunReader
+from wayfare.store.summary import RunSummary
 
 WORKSPACE = Path(__file__).resolve().parent / "workspace"
 
 
 @dataclass(frozen=True)
 class Span:
-    """One episode: its worker, and seconds since the run began."""
+    """One episode: its worker, seconds since the run began, and what it came to."""
 
+    episode: str
     worker: int
     started: float
     ended: float
     steps: int
+    metrics: Mapping[str, Metric]
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,16 @@ class Timeline:
     """All episodes of one run."""
 
     spans: Sequence[Span]
-    digest: str
+    summary: RunSummary
+
+    @property
+    def digest(self) -> str:
+        return self.summary.digest
+
+    @property
+    def metrics(self) -> dict[str, Mapping[str, Metric]]:
+        """Return what each episode measured, by its id."""
+        return {span.episode: span.metrics for span in self.spans}
 
     @property
     def steps(self) -> int:
@@ -101,15 +114,24 @@ async def run_graph(
             surroundings=Surroundings(observer=observer or Silence()),
         )
         reader = RunReader(run.folder, run.header)
-        spans = [
-            Span(r.worker, r.attempts[-1].started_seconds, r.attempts[-1].ended_seconds, r.steps)
-            for r in reader.iter_records()
-        ]
+        spans = [_span_of(record) for record in reader.iter_records()]
         counts = run.summary.episodes
         cut = counts.truncated if step_budget is None else 0
         if counts.error or cut:
             raise RuntimeError(f"not every episode was completed: {counts}")
-        return Timeline(spans, run.digest)
+        return Timeline(spans, run.summary)
+
+
+def _span_of(record: EpisodeRecord) -> Span:
+    last = record.attempts[-1]
+    return Span(
+        episode=record.episode_id,
+        worker=record.worker,
+        started=last.started_seconds,
+        ended=last.ended_seconds,
+        steps=record.steps,
+        metrics=record.metrics,
+    )
 
 
 def timed(**config: Any) -> dict[str, Any]:

@@ -39,8 +39,9 @@ class Reset(GymnaxTool):
     def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         # An episode's start depends on its own seed alone, not on the node that asks.
         seeds = [row.episode.seed for row in ctx.rows]
-        states, observations = self.nodeset.get_world().reset(seeds)
-        space = self.nodeset.get_action_space()
+        world = self.nodeset.get_world()
+        states, observations = world.reset(seeds)
+        space = world.dynamics.action_space
         return {"state": states, "observation": observations, "action_space": [space] * len(seeds)}
 
 
@@ -105,31 +106,29 @@ class GymnaxNodeSet(BaseNodeSet):
 
     def __init__(self) -> None:
         self.world: Any = None
-        self.action_space: dict[str, Any] = {}
 
     def get_tools(self) -> list[BaseCanvasNode]:
         return [Reset(self), Step(self), Evaluate(self)]
 
     def initialize(self) -> None:
-        """Load JAX and make the environment."""
+        """Load JAX, make the environment and compile what is known to be called."""
         # Heavy, and not everywhere: whoever describes this nodeset does without JAX.
         try:
-            from .world import World, describe_space  # noqa: PLC0415
+            from .dynamics import Dynamics  # noqa: PLC0415
+            from .world import World  # noqa: PLC0415
         except ModuleNotFoundError as error:
             raise UnavailableError(
                 f"env_gymnax needs the package {error.name!r}, which its interpreter lacks; "
                 "'wayfare nodesets --build env_gymnax' makes an environment that has it"
             ) from error
-        self.world = World(self.config["id"], self.config["max_steps"])
-        self.action_space = describe_space(self.world.action_space)
+        self.world = World(Dynamics(self.config["id"], self.config["max_steps"]))
+        if self.config["pad_batch"]:
+            self.world.compile(int(self.config["pad_batch"]))
 
     def get_world(self) -> Any:
         if self.world is None:
             raise RuntimeError("the environment is not made; initialize() makes it")
         return self.world
-
-    def get_action_space(self) -> dict[str, Any]:
-        return self.action_space
 
     def get_eval_metadata(self) -> dict[str, Any]:
         return {

@@ -1,18 +1,19 @@
-"""Many Gymnax environments in one call: states come in as bytes and go out as bytes.
+"""Many episodes of one environment in one call: states come in as bytes and go out as bytes.
 
-Knows JAX and Gymnax; nothing of ports or workers.
+Knows JAX; nothing of ports or workers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Callable
+from typing import Any
 
-import gymnax
 import jax
 import numpy as np
 import numpy.typing as npt
 from jax import numpy as jnp
+
+from .dynamics import Dynamics, keys_of
 
 Bytes = npt.NDArray[np.uint8]
 # What an episode has come to, beside the environment's own state.
@@ -35,19 +36,21 @@ class Leaf:
 class World:
     """The functions of one environment, compiled for any number of rows at once."""
 
-    def __init__(self, name: str, limit: int | None) -> None:
-        self.environment, parameters = gymnax.make(name)
-        if limit is not None:
-            parameters = parameters.replace(max_steps_in_episode=limit)
-        self.parameters = parameters
-        self.action_space = self.environment.action_space(parameters)
-        self.action_dtype = jax.dtypes.canonicalize_dtype(self.action_space.dtype)
-        self.start = jax.jit(jax.vmap(self._start))
-        self.advance = jax.jit(jax.vmap(self._advance))
-        example = jax.eval_shape(self._start, jax.ShapeDtypeStruct((2,), jnp.uint32))
+    def __init__(self, dynamics: Dynamics) -> None:
+        self.dynamics = dynamics
+        self.start = jax.jit(jax.vmap(dynamics.start))
+        self.advance = jax.jit(jax.vmap(dynamics.advance))
+        example = jax.eval_shape(dynamics.start, jax.ShapeDtypeStruct((2,), jnp.uint32))
         leaves, self.structure = jax.tree.flatten(example[1])
         self.leaves = place_leaves(leaves)
         self.row_bytes = self.leaves[-1].stop if self.leaves else 0
+
+    def compile(self, rows: int) -> None:
+        """Compile the functions for `rows` rows now, for which the first calls would wait."""
+        seeds = [0] * rows
+        states, _ = self.reset(seeds)
+        shape = (rows, *self.dynamics.action_shape)
+        self.step(states, np.zeros(shape, self.dynamics.action_dtype), seeds)
 
     def reset(self, seeds: list[int]) -> tuple[Bytes, Any]:
         """Begin one episode per seed; return states (B, n) uint8 and observations."""
@@ -60,7 +63,7 @@ class World:
         tally = self.tally_of(states)
         if tally["done"].any():
             raise ValueError("the episode has ended; wire 'done' to the loop's 'stop'")
-        taken = np.asarray(actions, self.action_dtype)
+        taken = np.asarray(actions, self.dynamics.action_dtype)
         observations, following, rewards, done = self.advance(
             keys_of(seeds), self.unpack(states), taken
         )
@@ -99,16 +102,6 @@ class World:
             values.append(flat.view(leaf.dtype).reshape(len(rows), *leaf.shape))
         return jax.tree.unflatten(self.structure, values)
 
-    def _start(self, key: Any) -> Any:
-        return self.environment.reset_env(jax.random.wrap_key_data(key), self.parameters)
-
-    def _advance(self, key: Any, state: Any, action: Any) -> Any:
-        observation, following, reward, terminated, _ = self.environment.step_env(
-            jax.random.wrap_key_data(key), state, action, self.parameters
-        )
-        truncated = self.environment.is_truncated(following, self.parameters)
-        return observation, following, reward, jnp.logical_or(terminated, truncated)
-
 
 @dataclass(frozen=True)
 class Outcome:
@@ -120,12 +113,6 @@ class Outcome:
     done: npt.NDArray[np.bool_]
 
 
-def keys_of(seeds: list[int]) -> Any:
-    """Return one Threefry key per 64-bit seed, (B, 2) uint32."""
-    words = np.array(seeds, np.uint64)
-    return np.stack([words >> np.uint64(32), words & np.uint64(0xFFFFFFFF)], 1).astype("u4")
-
-
 def place_leaves(leaves: list[Any]) -> list[Leaf]:
     placed: list[Leaf] = []
     start = 0
@@ -133,40 +120,3 @@ def place_leaves(leaves: list[Any]) -> list[Leaf]:
         placed.append(Leaf(tuple(leaf.shape), np.dtype(leaf.dtype), start))
         start = placed[-1].stop
     return placed
-
-
-def describe_space(space: Any) -> dict[str, Any]:
-    """Return an action space as policies read it. Raises ValueError for an unknown kind."""
-    kind = type(space).__name__
-    describe: Callable[[Any], dict[str, Any]] | None = DESCRIPTIONS.get(kind)
-    if describe is None:
-        raise ValueError(
-            f"the action space is a {kind}; env_gymnax describes {', '.join(sorted(DESCRIPTIONS))}"
-        )
-    return describe(space)
-
-
-def describe_discrete(space: Any) -> dict[str, Any]:
-    return {"kind": "discrete", "n": int(space.n), "start": 0}
-
-
-def describe_box(space: Any) -> dict[str, Any]:
-    shape = tuple(int(size) for size in space.shape)
-    low, high = (np.broadcast_to(np.asarray(bound, np.float64), shape) for bound in bounds(space))
-    return {
-        "kind": "box",
-        "low": low.tolist(),
-        "high": high.tolist(),
-        "shape": list(shape),
-        "dtype": np.dtype(space.dtype).str,
-    }
-
-
-def bounds(space: Any) -> tuple[Any, Any]:
-    return space.low, space.high
-
-
-DESCRIPTIONS: dict[str, Callable[[Any], dict[str, Any]]] = {
-    "Discrete": describe_discrete,
-    "Box": describe_box,
-}
