@@ -26,11 +26,8 @@ from measure import (
 )
 from timeline import run_graph
 
-from wayfare.evals.bake import Bake, Baker
-from wayfare.evals.bake_request import BakeRequest
-from wayfare.evals.surroundings import Surroundings
+import wayfare
 from wayfare.fleet import event_loop
-from wayfare.fleet.registry import WorkspaceComponentRegistry
 
 STEPS, LOOKS = "agent", "looks alone"
 LIVE, STORE = "MiniWorld, 1 process", "store, 8 workers"
@@ -65,14 +62,6 @@ def list_sizes(tiny: bool) -> list[Size]:
     return [Size(80, 60, 32, 100), Size(160, 120, 32, 100), Size(320, 240, 16, 100)]
 
 
-async def bake(size: Size, out: Path) -> Bake:
-    request = BakeRequest(
-        nodeset="env_miniworld", out=out, config=size.config, node_config=GRID, worker_count=2
-    )
-    registry = WorkspaceComponentRegistry([])
-    return await Baker(request, registry, Surroundings(), progress=lambda *_: None).run()
-
-
 def list_candidates(size: Size, store: Path, tiny: bool) -> dict[str, Measure]:
     poses = np.load(store / "poses.npy")[:100]
     live = {f"nodesets.env_miniworld.{key}": value for key, value in size.config.items()}
@@ -103,7 +92,7 @@ def list_candidates(size: Size, store: Path, tiny: bool) -> dict[str, Measure]:
     }
 
 
-def describe(size: Size, found: Mapping[str, Figure], baked: Bake) -> list[list[str]]:
+def describe(size: Size, found: Mapping[str, Figure], baked: wayfare.Bake) -> list[list[str]]:
     rows = f"{baked.header.rows:,} rows, {baked.header.bytes / 2**20:.0f} MiB"
     lines = []
     for what in (STEPS, LOOKS):
@@ -121,7 +110,9 @@ async def main() -> None:
     for size in list_sizes(options.tiny):
         with tempfile.TemporaryDirectory(prefix="wayfare-baking-") as folder:
             store = Path(folder) / "store"
-            baked = await bake(size, store)
+            baked = await wayfare.bake_async(
+                "env_miniworld", out=store, config=size.config, node_config=GRID, workers=2
+            )
             found = await alternate(list_candidates(size, store, options.tiny), options.repetitions)
         figures[f"{size.width} x {size.height}"] = {**found, "bake_seconds": baked.elapsed_seconds}
         rows.extend(describe(size, found, baked))

@@ -59,3 +59,17 @@ for firing in run.trajectory(run.episodes[0]):
     print(firing.path, firing.turns, firing.digest.hex())
 # end of run
 assert run.status == "done"
+
+# start of bake
+baked = wayfare.bake(
+    "env_lookout",
+    out=FOLDER / "store",
+    by="scene",
+    workers=2,
+    workspaces=WORKSPACES,
+)
+print(baked.folder, baked.status, baked.rows, baked.verified, baked.different)
+store = {"env_pose_lookup.store": str(baked.folder)}
+run = wayfare.evaluate("pose_lookup_grid", workers=4, overrides=store, out=FOLDER)
+# end of bake
+assert baked.status == "done"

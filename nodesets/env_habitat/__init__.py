@@ -137,6 +137,7 @@ class HabitatNodeSet(BaseNodeSet):
             "step_discrete": {"action": 1},
             "step_pose": {"pose": start},
             "observe_camera_pose": {"camera_pose": start},
+            "observe_pose": {"pose": start},
         }
 
     def _list_kinds(self) -> list[type[HabitatTool]]:

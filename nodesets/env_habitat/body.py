@@ -70,8 +70,12 @@ class Body:
         """Render what a camera sees from any pose; the body is back where it was afterwards."""
         values = checked_pose(camera_pose)
         feet = values[:3] - rotate(values[3:], self._up())
+        return self.look_standing(np.concatenate([feet, values[3:]]))
+
+    def look_standing(self, pose: Floats) -> View:
+        """Render what the cameras see ahead if the body is at a pose; it is back afterwards."""
         here, looks = self.pose(), list(self._looks)
-        self.place(np.concatenate([feet, values[3:]]))
+        self.place(pose)
         try:
             return self.look()
         finally:

@@ -17,6 +17,7 @@ from .task import Point
 
 NAVIGABLE_WITHIN_M = 0.5
 """How far above or below the navigation mesh a place may be named, as Habitat-Sim has it."""
+SAME_PLACE_M = 1e-3
 
 
 class Ground:
@@ -35,6 +36,21 @@ class Ground:
         """Say whether the body can stand at a place."""
         point = np.asarray(place, dtype=np.float32)
         return bool(self._finder.is_navigable(point, NAVIGABLE_WITHIN_M))
+
+    def places(self, spacing_m: float) -> list[Point]:
+        """Return where a body can stand in a grid of that spacing, in the order of x, z and y.
+
+        The grid begins half a spacing within the mesh's bounding box; floors above each other have
+        places of their own.
+        """
+        (from_x, from_y, from_z), (to_x, to_y, to_z) = self.bounds()
+        heights = np.arange(from_y, to_y + NAVIGABLE_WITHIN_M, NAVIGABLE_WITHIN_M)
+        return [
+            place
+            for x in np.arange(from_x + spacing_m / 2, to_x, spacing_m)
+            for z in np.arange(from_z + spacing_m / 2, to_z, spacing_m)
+            for place in self._floors(x, z, heights)
+        ]
 
     def geodesic_m(self, here: Floats, goals: Sequence[Floats]) -> float:
         """Return the length of the way along the ground to the nearest goal; infinite: no way.
@@ -64,6 +80,18 @@ class Ground:
             self._finder, body.agent, goal_radius_m, **keys
         )
         return Guide(follower, goal, self._habitat.errors.GreedyFollowerError)
+
+    def _floors(self, x: float, z: float, heights: np.ndarray) -> list[Point]:
+        """Return the places of the mesh above and below a point of the plan, the lowest first."""
+        floors: list[Point] = []
+        for height in heights:
+            place = self._snapped((x, height, z))
+            is_there = np.hypot(place[0] - x, place[2] - z) <= SAME_PLACE_M
+            if not is_there or not self.is_navigable(place):
+                continue
+            if not floors or place[1] - floors[-1][1] > SAME_PLACE_M:
+                floors.append(_as_point(place))
+        return floors
 
     def _way(self, here: Floats, goals: Sequence[Floats]) -> Any:
         way = self._habitat.MultiGoalShortestPath()

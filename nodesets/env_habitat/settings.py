@@ -1,13 +1,14 @@
-"""Turn a calibre into Habitat-Sim's own configuration, and choose the device that renders.
+"""Turn a calibre into Habitat-Sim's own configuration, and read what tools are configured with.
 
 Knows nothing of episodes or of a running simulator.
 """
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
-from typing import Any
+from typing import Any, Mapping
 
 from .calibre import (
     ACTION_NAMES,
@@ -22,6 +23,7 @@ from .calibre import (
 )
 
 CPU = -1
+LEAST_SPACING_M = 0.01
 COLOUR, DEPTH = "rgb", "depth"
 """The names of the two cameras."""
 
@@ -59,6 +61,19 @@ def choose_gpu(configured: Any) -> int:
         return 0 if Path("/dev/nvidia0").exists() else CPU
     first = visible.split(",")[0].strip()
     return int(first) if first.isdigit() else CPU
+
+
+def read_grid(config: Mapping[str, Any]) -> tuple[float, int]:
+    """Return a grid's spacing in metres and how many headings each place has."""
+    spacing_m, headings = config["spacing_m"], config["headings"]
+    is_length = isinstance(spacing_m, (int, float)) and not isinstance(spacing_m, bool)
+    if not is_length or not LEAST_SPACING_M <= spacing_m < math.inf:
+        raise ValueError(
+            f"spacing_m is {spacing_m!r}; it must be a number of metres from {LEAST_SPACING_M}"
+        )
+    if isinstance(headings, bool) or not isinstance(headings, int) or headings < 1:
+        raise ValueError(f"headings is {headings!r}; it must be a whole number from 1")
+    return float(spacing_m), headings
 
 
 def _camera(habitat: Any, name: str, camera: Camera) -> Any:

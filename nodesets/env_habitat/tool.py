@@ -13,6 +13,7 @@ from nodeset import BaseCanvasNode, Context, PortDef
 
 from .pose import multiply, yaw_quaternion
 from .rollout import Rollout
+from .settings import read_grid
 
 _POSE = PortDef("pose", "POSE", "the body's, in Habitat's frame")
 _VIEW = [
@@ -190,6 +191,35 @@ class ObserveCameraPose(HabitatTool):
         return {"rgb": view.rgb, "depth": view.depth, **self.intrinsics()}
 
 
+class ObservePose(HabitatTool):
+    """Look ahead from a body's pose, navigable or not; the body stays where it is."""
+
+    node_type = "env_habitat__observe_pose"
+    display_name = "Observe from a pose"
+    input_ports = [_POSE]
+    output_ports = [*_VIEW, *_INTRINSICS]
+
+    def forward(self, inputs: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        view = self.rollout.simulator.body.look_standing(inputs["pose"])
+        return {"rgb": view.rgb, "depth": view.depth, **self.intrinsics()}
+
+
+class NavigablePoses(HabitatTool):
+    """List where a body can stand in a grid on the navigation mesh, by x, z, y and heading."""
+
+    node_type = "env_habitat__navigable_poses"
+    display_name = "Navigable poses"
+    default_config = {"spacing_m": 0.5, "headings": 4}
+    output_ports = [PortDef("poses", "ARRAY", "(N, 7): bodies' poses, level")]
+
+    def forward(self, inputs: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
+        spacing_m, headings = read_grid(ctx.config)
+        turns = [yaw_quaternion(2.0 * np.pi * index / headings) for index in range(headings)]
+        places = self.rollout.simulator.ground.places(spacing_m)
+        poses = [np.concatenate([place, turn]) for place in places for turn in turns]
+        return {"poses": np.array(poses, np.float64).reshape(-1, 7)}
+
+
 class Evaluate(HabitatTool):
     """Score the episode: NE and TL in metres, SR, OSR, SPL, and nDTW and sDTW where due."""
 
@@ -209,5 +239,7 @@ TOOLS = (
     ObserveEgocentric,
     ObservePanorama,
     ObserveCameraPose,
+    ObservePose,
+    NavigablePoses,
     Evaluate,
 )

@@ -5,15 +5,24 @@ Knows nothing of ports; moves through the simulator alone.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Sequence
+from typing import Any, Iterator, Sequence
+
+from nodeset import UnavailableError
 
 from ..env_r2r.dataset import Task
 from ..env_r2r.navigation import NavigationGraph
 from ..env_r2r.state import STOP, ActionError, read_triple
 from ..env_r2r.view import initial_view
 from ..env_r2r.world import World
+from .pose import find_view
 from .simulator import Camera, Matterport
+
+NO_PICTURES = (
+    "env_mp3d renders nothing: its setting dataset names no folder of scans, whose images are "
+    "licensed (<scan>/matterport_skybox_images/); --set env_mp3d.dataset=FOLDER names one"
+)
 
 
 class Rollout:
@@ -95,6 +104,22 @@ class Rollout:
         names = [sight.viewpoint for sight in simulator.navigable()]
         simulator.act(names.index(chosen.sight.viewpoint), 0.0, 0.0)
         self._note_place()
+
+    @contextmanager
+    def looking_from(self, pose: Any) -> Iterator[None]:
+        """Have the camera at a pose of the scan's views; the agent is back where it was afterwards.
+
+        Raises ValueError for another pose, UnavailableError where nothing is rendered.
+        """
+        if not self.camera.renders:
+            raise UnavailableError(NO_PICTURES)
+        viewpoint, view = find_view(self.graph, pose)
+        here = self.simulator.stand
+        self.simulator.place(here.scan, viewpoint, view)
+        try:
+            yield
+        finally:
+            self.simulator.place(here.scan, here.viewpoint, here.view)
 
     def _note_place(self) -> None:
         """Add the place to the trajectory if it is another one: turning adds none."""

@@ -6,7 +6,6 @@ of its batch. Nothing of ports.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Iterator
@@ -169,15 +168,3 @@ def make_simulator(graphs: Path, camera: Camera) -> Any:
     simulator.setBatchSize(1)
     simulator.initialize()
     return simulator
-
-
-def pose_of(position: tuple[float, float, float], view: int) -> np.ndarray:
-    """Return position and orientation (7,) in the frame `mp3d`: z up, heading from +y to the right.
-
-    The quaternion (x y z w) turns by the elevation about x, then by the heading about z.
-    """
-    half_turn, half_lift = -heading_rad(view) / 2.0, elevation_rad(view) / 2.0
-    sin_z, cos_z = math.sin(half_turn), math.cos(half_turn)
-    sin_x, cos_x = math.sin(half_lift), math.cos(half_lift)
-    quaternion = (cos_z * sin_x, sin_z * sin_x, sin_z * cos_x, cos_z * cos_x)
-    return np.array([*position, *quaternion], np.float64)

@@ -13,8 +13,8 @@ from nodeset import BaseCanvasNode, PortDef
 
 from ..env_r2r.scoring import GOAL_METRICS, PATH_METRICS, score_goal, score_path
 from ..env_r2r.view import elevation_rad, heading_rad
+from .pose import camera_poses, pose_of
 from .rollout import Rollout
-from .simulator import pose_of
 
 SIGHT = [
     PortDef("scan", "TEXT"),
@@ -127,6 +127,40 @@ class ObservePanorama(MatterportTool):
         return outputs
 
 
+class ObservePose(MatterportTool):
+    """Look from a viewpoint in one of its 36 views, by the camera's pose; the agent stays."""
+
+    node_type = "env_mp3d__observe_pose"
+    display_name = "Observe from a pose"
+    input_ports = [PortDef("pose", "POSE", "one of viewpoint_poses")]
+
+    def __init__(self, rollout: Rollout) -> None:
+        super().__init__(rollout)
+        self.output_ports = [PortDef("rgb", "IMAGE")]
+        if rollout.camera.has_depth:
+            depth = PortDef("depth", "DEPTH", "metres along the camera's axis")
+            self.output_ports = [*self.output_ports, depth]
+
+    def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
+        simulator = self.rollout.simulator
+        with self.rollout.looking_from(inputs["pose"]):
+            outputs = {"rgb": simulator.picture()}
+            if simulator.camera.has_depth:
+                outputs["depth"] = simulator.depth_m()
+        return outputs
+
+
+class ViewpointPoses(MatterportTool):
+    """List the camera's poses in the views of all viewpoints of the scan, 36 each."""
+
+    node_type = "env_mp3d__viewpoint_poses"
+    display_name = "Viewpoints' poses"
+    output_ports = [PortDef("poses", "ARRAY", "(36 V, 7): V viewpoints, 36 views of each")]
+
+    def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
+        return {"poses": camera_poses(self.rollout.graph)}
+
+
 class Step(MatterportTool):
     """Act in the view: (index of a navigable place, turn right, look up); (0, 0, 0) stops."""
 
@@ -182,6 +216,8 @@ KINDS = (
     TaskOf,
     ObserveNavigable,
     ObservePanorama,
+    ObservePose,
+    ViewpointPoses,
     Step,
     StepWaypoint,
     Evaluate,

@@ -5,18 +5,17 @@ Knows nothing of episodes or ports.
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import numpy as np
 
-from ..env_mp3d.simulator import pose_of
+from ..env_mp3d.pose import camera_poses, included
 from ..env_pose_lookup.store import Output, Store
 from ..env_r2r.navigation import NavigationGraph
 from ..env_r2r.view import VIEWS
 
 FRAMES = ("mp3d", "habitat")
-_HALF = float(np.sqrt(0.5))
 
 
 def viewpoint_poses(graph: NavigationGraph, frame: str = "mp3d") -> np.ndarray:
@@ -27,14 +26,8 @@ def viewpoint_poses(graph: NavigationGraph, frame: str = "mp3d") -> np.ndarray:
     """
     if frame not in FRAMES:
         raise ValueError(f"frame is {frame!r}; it must be one of {', '.join(FRAMES)}")
-    places = [graph.positions[index] for index in included(graph)]
-    poses = np.array([pose_of(tuple(place), view) for place in places for view in range(VIEWS)])
+    poses = camera_poses(graph)
     return poses if frame == "mp3d" else _to_habitat(poses)
-
-
-def included(graph: NavigationGraph) -> list[int]:
-    """Return the indices of the viewpoints that can be visited, in the file's order."""
-    return [index for index, is_in in enumerate(graph.included) if is_in]
 
 
 class BakedViews:
@@ -43,7 +36,8 @@ class BakedViews:
     def __init__(self, folder: Path, output: str) -> None:
         self._store = Store(folder)
         self._output = self._choose(output)
-        self._scenes = {scene.scene_id: scene for scene in self._store.scenes()}
+        # Of a file of a scan, as a renderer of meshes names its scenes, the name is the scan's.
+        self._scenes = {PurePath(scene.scene_id).stem: scene for scene in self._store.scenes()}
         self._places: dict[str, dict[str, int]] = {}
 
     def panorama(self, graph: NavigationGraph, viewpoint: str) -> Any:

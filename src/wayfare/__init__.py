@@ -7,10 +7,13 @@ first asked for. `__init__.pyi` says the same to type checkers and editors.
 __version__ = "0.1.0"
 
 _HOME = {
+    "Bake": "wayfare.evals.bake",
     "Surroundings": "wayfare.evals.surroundings",
     "Graph": "wayfare.graph.builder",
     "GraphError": "wayfare.graph.fault",
     "Run": "wayfare.evals.run",
+    "bake": "wayfare.evals.bake_library",
+    "bake_async": "wayfare.evals.bake_library",
     "evaluate": "wayfare.evals.library",
     "evaluate_async": "wayfare.evals.library",
     "read_manifests": "wayfare.evals.library",

@@ -1,3 +1,6 @@
+from wayfare.evals.bake import Bake as Bake
+from wayfare.evals.bake_library import bake as bake
+from wayfare.evals.bake_library import bake_async as bake_async
 from wayfare.evals.library import evaluate as evaluate
 from wayfare.evals.library import evaluate_async as evaluate_async
 from wayfare.evals.library import read_manifests as read_manifests

@@ -55,6 +55,7 @@ def look(episodes: str) -> dict[str, Any]:
     nodeset.begin("test", 0)
     first = call("observe_egocentric")
     from_camera = call("observe_camera_pose", camera_pose=first["camera_pose"])
+    from_pose = call("observe_pose", pose=first["pose"])
     around = call("observe_panorama")
     again = call("observe_egocentric")
     call("step_discrete", action=1)
@@ -68,6 +69,7 @@ def look(episodes: str) -> dict[str, Any]:
     report = {
         "shapes": {name: list(value.shape) for name, value in first.items()},
         "same_from_camera": all(np.array_equal(first[k], from_camera[k]) for k in ("rgb", "depth")),
+        "same_from_pose": all(np.array_equal(first[k], from_pose[k]) for k in ("rgb", "depth")),
         "same_ahead": bool(np.array_equal(around["rgb"][0], first["rgb"])),
         "ways_differ": len({view.tobytes() for view in around["depth"]}),
         "same_after_looking": digest(first) == digest(again),

@@ -185,12 +185,13 @@ def test_the_python_api_is_documented(read_page):
     public = {name for name in dir(wayfare) if name in wayfare._HOME}
 
     assert public - names == set()
-    for cls in (wayfare.Graph, wayfare.Run, wayfare.Surroundings, Episodes):
+    for cls in (wayfare.Graph, wayfare.Run, wayfare.Bake, wayfare.Surroundings, Episodes):
         inherited = {name for base in cls.__mro__[:-1] for name in members_of(base)}
         methods = inherited if cls is wayfare.Graph else members_of(cls)
         assert methods - names - set(dir(list)) == set(), f"add to docs/python.md, {cls.__name__}"
-    arguments = inspect.signature(wayfare.evaluate).parameters
-    assert set(arguments) - names == set(), "add to docs/python.md, evaluate"
+    for function in (wayfare.evaluate, wayfare.bake):
+        arguments = set(inspect.signature(function).parameters)
+        assert arguments - names == set(), f"add to docs/python.md, {function.__name__}"
 
 
 def bare_signature(function):

@@ -23,12 +23,12 @@ from wayfare.cli.interrupt import handle_signals
 from wayfare.cli.output import print_json, print_table
 from wayfare.cli.settings import Settings
 from wayfare.cli.value import parse_setting
-from wayfare.evals.bake import Bake, Baker
-from wayfare.evals.bake_request import DEFAULT_VERIFIED, BakeRequest, By
+from wayfare.evals.bake import Bake
+from wayfare.evals.bake_library import bake_as_requested
+from wayfare.evals.bake_request import DEFAULT_RETRIES, DEFAULT_VERIFIED, BakeRequest, By
 from wayfare.evals.errors import RunInterruptedError, SetupError
 from wayfare.evals.surroundings import Surroundings
 from wayfare.fleet import event_loop
-from wayfare.fleet.registry import WorkspaceComponentRegistry
 
 EXAMPLES = (
     "wayfare bake env_miniworld --out hallway --episodes 20 --workers 4",
@@ -90,7 +90,7 @@ def bake(
     set_: Configuration = None,
     node_config: NodeConfiguration = None,
     workers: Workers = 1,
-    retries: Retries = 2,
+    retries: Retries = DEFAULT_RETRIES,
     verify: Verify = DEFAULT_VERIFIED,
     drain_seconds: option.DrainSeconds = None,
     workspace: option.Workspace = None,
@@ -113,16 +113,15 @@ def bake(
         retries=retries,
         verified=verify,
     )
-    raise typer.Exit(_finish(_run(request, settings, drain_seconds), out, as_json))
+    raise typer.Exit(_finish(_run(request, settings, drain_seconds), as_json))
 
 
 def _run(request: BakeRequest, settings: Settings, drain_seconds: float | None) -> Bake | None:
     """Return what came of it; None if a signal ended it before its first row."""
     lines = _Lines()
-    around = Surroundings(environment=settings.environment, notify=lines.say)
-    registry = WorkspaceComponentRegistry(settings.workspaces)
-    baker = Baker(request, registry, around, progress=lines.tell)
-    return event_loop.run(_interruptible(baker.run(), around, drain_seconds))
+    around = Surroundings(environment=settings.environment, notify=lines.say, progress=lines.tell)
+    run = bake_as_requested(request, settings.workspaces, around)
+    return event_loop.run(_interruptible(run, around, drain_seconds))
 
 
 class _Lines:
@@ -159,14 +158,14 @@ async def _interruptible(
             return None
 
 
-def _finish(done: Bake | None, out: Path, as_json: bool) -> ExitStatus:
+def _finish(done: Bake | None, as_json: bool) -> ExitStatus:
     if done is None:
         Console(stderr=True).print("interrupted; the same command goes on.", markup=False)
         return ExitStatus.INCOMPLETE
     if as_json:
         print_json(bake_document(done))
     else:
-        print_table(_render(done), *_sentences(done, out))
+        print_table(_render(done), *_sentences(done))
     return _STATUS[done.status]
 
 
@@ -175,7 +174,7 @@ def bake_document(done: Bake) -> dict[str, Any]:
     header = done.header
     verification = header.verification
     return {
-        "out": str(done.request.out),
+        "out": str(done.folder),
         "status": done.status,
         "nodeset": header.nodeset,
         "tool": header.request["tool"],
@@ -202,11 +201,12 @@ def _render(done: Bake) -> Table:
     return table
 
 
-def _sentences(done: Bake, out: Path) -> list[str]:
+def _sentences(done: Bake) -> list[str]:
     header, verification = done.header, done.header.verification
     rows = f"{header.rows} rows in {len(header.scenes)} scenes, {header.bytes / 2**20:.1f} MiB"
     kept = f", {done.kept} of them kept" if done.kept else ""
-    said = [f"\n{out}: {rows}{kept}; {done.rendered} rendered in {done.elapsed_seconds:.1f} s"]
+    took = f"{done.rendered} rendered in {done.elapsed_seconds:.1f} s"
+    said = [f"\n{done.folder}: {rows}{kept}; {took}"]
     if done.status == "incomplete":
         said.append("It is incomplete: the same command goes on.")
     elif verification is None:

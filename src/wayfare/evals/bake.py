@@ -6,8 +6,9 @@ Knows nothing of settings, of signals, or of where copies are started.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -36,11 +37,9 @@ from wayfare.store.pose_header import StoreHeader, Verification, is_store, read_
 from wayfare.store.pose_store import PoseStore
 
 Status = Literal["done", "different", "incomplete"]
-Progress = Callable[[int, int], None]
-"""Told how many rows are finished, of how many."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Bake:
     """What came of a request; `different`: rows of the store are not what a fresh copy renders."""
 
@@ -52,6 +51,30 @@ class Bake:
     """Rows that an earlier call had finished."""
     elapsed_seconds: float
 
+    @property
+    def folder(self) -> Path:
+        """The store's folder."""
+        return self.request.out
+
+    @property
+    def rows(self) -> int:
+        """How many rows the store has room for, one per pose."""
+        return self.header.rows
+
+    @property
+    def verified(self) -> int:
+        """How many rows a fresh copy rendered again."""
+        return 0 if self.header.verification is None else self.header.verification.rows
+
+    @property
+    def different(self) -> tuple[int, ...]:
+        """Which of those came out otherwise."""
+        return () if self.header.verification is None else self.header.verification.different
+
+    def __repr__(self) -> str:
+        rows = f"{self.rendered + self.kept} of {self.rows} rows, {self.verified} verified"
+        return f"<Bake {self.folder}: {self.status}, {rows}>"
+
 
 class Baker:
     """One request at work."""
@@ -61,13 +84,11 @@ class Baker:
         request: BakeRequest,
         registry: WorkspaceComponentRegistry,
         surroundings: Surroundings,
-        *,
-        progress: Progress,
     ) -> None:
         self._request = request
         self._around = surroundings
         self._drain = surroundings.drain
-        self._progress = progress
+        self._progress = surroundings.progress
         self._entry = registry.find_nodeset(request.nodeset)
         declaration = self._entry.declaration
         if declaration.parallelism != "replicated":

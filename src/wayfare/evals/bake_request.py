@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,12 @@ Poses = npt.NDArray[np.float64]
 By = Literal["episode", "scene"]
 
 POSES_PORT = "poses"
+POSE_PORT = "pose"
+"""What takes one of the poses that stand in `poses`, where several inputs could."""
 POSE_SIZE = 7
 ROW_TYPES = ("IMAGE", "DEPTH", "POSE", "ARRAY", "INT", "FLOAT", "BOOL")
 """The types of outputs of which every row is as large."""
+DEFAULT_RETRIES = 2
 DEFAULT_VERIFIED = 32
 _UNIT_WITHIN = 1e-3
 
@@ -47,7 +50,7 @@ class BakeRequest:
     config: Mapping[str, Any] = field(default_factory=dict)
     node_config: Mapping[str, Any] = field(default_factory=dict)
     worker_count: int = 1
-    retries: int = 2
+    retries: int = DEFAULT_RETRIES
     verified: int = DEFAULT_VERIFIED
     """How many rows are rendered again, once all are there."""
 
@@ -55,8 +58,12 @@ class BakeRequest:
         """Refuse what is no request. Raises SetupError."""
         if not 1 <= self.worker_count <= MAX_WORKERS:
             raise SetupError(f"workers is {self.worker_count}; it must be from 1 to {MAX_WORKERS}.")
+        if self.retries < 0:
+            raise SetupError(f"retries is {self.retries}; it must be a number of tries from 0.")
         if self.verified < 0:
             raise SetupError(f"verify is {self.verified}; it must be a number of rows from 0.")
+        if self.by not in get_args(By):
+            raise SetupError(f"by is {self.by!r}; it must be one of {', '.join(get_args(By))}.")
 
     @property
     def poses_file(self) -> Path | None:
@@ -83,9 +90,14 @@ class ListTool:
 
 
 def choose_render_tool(request: BakeRequest, manifest: Manifest) -> RenderTool:
-    """Return the named tool, or the only one that sees from a pose. Raises SetupError."""
+    """Return the named tool, or the only one that sees from a pose. Raises SetupError.
+
+    Of several the only one whose input is called `pose`.
+    """
     able = {tool["name"]: tool for tool in manifest["tools"] if _find_pose_port(tool)}
     seeing = [name for name, tool in able.items() if _sees(tool)]
+    if len(seeing) > 1:
+        seeing = [name for name in seeing if _find_pose_port(able[name]) == POSE_PORT]
     name = _short(request.tool, manifest) or (seeing[0] if len(seeing) == 1 else "")
     if name not in able:
         raise SetupError(

@@ -93,6 +93,13 @@ def plan_episodes(
     return EpisodePlan(environment, split, list_hash, listed, planned, "," in selection)
 
 
+def write_selection(episodes: str | int | Sequence[int]) -> str:
+    """Return a selection as text, as `select` reads it; a list of one keeps its comma."""
+    if isinstance(episodes, str | int):
+        return str(episodes)
+    return "".join(f"{index}," for index in episodes) or "0:0"
+
+
 def select(selection: str, total: int, where: str) -> Sequence[int]:
     """Return the indexes that `selection` names: all (empty), the first N, A:B, or a list A,B,…
 

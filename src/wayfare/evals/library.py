@@ -5,15 +5,14 @@ Knows nothing of settings: what a run takes from its surroundings is handed in.
 
 from __future__ import annotations
 
-import asyncio
-import functools
 import json
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
+from wayfare.evals.blocking import make_blocking
 from wayfare.evals.disclosure import refuse_disclosure
+from wayfare.evals.episodes import write_selection
 from wayfare.evals.errors import SetupError
 from wayfare.evals.evaluation import Evaluation
 from wayfare.evals.header import EvalRequest
@@ -22,7 +21,6 @@ from wayfare.evals.options import EvalOptions, LastingOptions, ResumeRequest
 from wayfare.evals.resume import ResumedRun
 from wayfare.evals.run import DEFAULT_RUNS, Run
 from wayfare.evals.surroundings import Surroundings
-from wayfare.fleet import event_loop
 from wayfare.fleet.catalogue import describe_nodesets
 from wayfare.fleet.errors import FleetSetupError
 from wayfare.fleet.registry import WorkspaceComponentRegistry
@@ -39,8 +37,6 @@ from wayfare.store.writer import RunWriter
 AnyGraph = Graph | GraphDocument | Mapping[str, Any] | Path | str
 """A graph: built, as a document, as parsed JSON, as the path of a file, or by name."""
 UNNAMED = "graph"
-_Parameters = ParamSpec("_Parameters")
-_Result = TypeVar("_Result")
 
 
 async def evaluate_async(
@@ -71,7 +67,7 @@ async def evaluate_async(
     FleetSetupError, StoreError or an author's error before the first episode, RunInterruptedError
     when asked to end by then, and RunFailedError when the run can't go on.
     """
-    lasting = LastingOptions(_selection_text(episodes), split, seed, repeats, record, record_only)
+    lasting = LastingOptions(write_selection(episodes), split, seed, repeats, record, record_only)
     options = EvalOptions(workers, step_budget, retries, _override_texts(overrides), lasting)
     return await run_with_options(
         graph,
@@ -256,37 +252,5 @@ def _override_texts(overrides: Iterable[str] | Mapping[str, Any]) -> tuple[str, 
     return tuple(overrides)
 
 
-def _selection_text(episodes: str | int | Sequence[int]) -> str:
-    """Return a selection as `--episodes` has it; a list of one keeps its comma."""
-    if isinstance(episodes, str | int):
-        return str(episodes)
-    return "".join(f"{index}," for index in episodes) or "0:0"
-
-
-def _blocking(
-    function: Callable[_Parameters, Coroutine[Any, Any, _Result]], name: str
-) -> Callable[_Parameters, _Result]:
-    """Return the function for where no event loop runs."""
-
-    @functools.wraps(function)
-    def run(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        if _is_loop_running():
-            raise RuntimeError(
-                f"{name} can't wait where an event loop runs, as in a notebook; "
-                f"there, use `await {name}_async(…)`."
-            )
-        return event_loop.run(function(*args, **kwargs))
-
-    run.__name__ = run.__qualname__ = name
-    return run
-
-
-def _is_loop_running() -> bool:
-    with suppress(RuntimeError):
-        asyncio.get_running_loop()
-        return True
-    return False
-
-
-evaluate = _blocking(evaluate_async, "evaluate")
-read_manifests = _blocking(read_manifests_async, "read_manifests")
+evaluate = make_blocking(evaluate_async, "evaluate")
+read_manifests = make_blocking(read_manifests_async, "read_manifests")

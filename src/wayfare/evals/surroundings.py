@@ -39,6 +39,10 @@ class Silence:
         """Take no note."""
 
 
+def _ignore_rows(_finished: int, _rows: int) -> None:
+    """Take no note."""
+
+
 def _ignore(_: str) -> None:
     """Take no note."""
 
@@ -58,6 +62,8 @@ class Surroundings:
     """What can end the run early: `drain.ask(seconds)`."""
     notify: Callable[[str], None] = _ignore
     """Told what a person should know though the run goes on, one sentence a call."""
+    progress: Callable[[int, int], None] = _ignore_rows
+    """Told how many rows of a store are finished, of how many."""
 
     @property
     def secrets(self) -> Secrets:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,72 +11,9 @@ import pytest
 
 import wayfare
 
-DEADLINE_SECONDS = 120
-QUIET = {"MAGNUM_LOG": "quiet", "HABITAT_SIM_LOG": "quiet", "GLOG_minloglevel": "2"}
-SCENES = ("habitat/simple_room.glb", "habitat/stage_floor1.glb")
 UNREACHABLE = "no way leads from the start to the goal"
 
 pytestmark = pytest.mark.timeout(300)
-
-
-@pytest.fixture(scope="module")
-def habitat() -> Path:
-    """Give the interpreter of the environment `habitat`; skip where none has the simulator."""
-    for folder in os.environ.get("WAYFARE_PYTHONS", "").split(os.pathsep):
-        python = Path(folder) / "habitat/bin/python"
-        if folder and python.exists():
-            probe = [str(python), "-c", "import habitat_sim"]
-            if subprocess.run(probe, capture_output=True, timeout=60).returncode == 0:
-                return python
-    pytest.skip(
-        "no Habitat-Sim: make FOLDER/habitat with `conda create -p FOLDER/habitat python=3.9 "
-        "habitat-sim headless -c conda-forge -c aihabitat`, and add FOLDER to WAYFARE_PYTHONS"
-    )
-
-
-@pytest.fixture
-def data(data_file: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = data_file(SCENES[0]).parent.parent
-    monkeypatch.setenv("WAYFARE_DATA", str(folder))
-    return folder
-
-
-@pytest.fixture
-def run_script(habitat: Path, repo_root: Path, data: Path) -> Callable[..., str]:
-    """Give a function that runs a script of the tree in the simulator's interpreter."""
-
-    def run(script: str, *arguments: object) -> str:
-        folders = os.pathsep.join([str(repo_root / "packages/nodeset/src"), str(repo_root)])
-        done = subprocess.run(
-            [str(habitat), str(repo_root / script), *map(str, arguments)],
-            env={**os.environ, **QUIET, "PYTHONPATH": folders},
-            capture_output=True,
-            text=True,
-            timeout=DEADLINE_SECONDS,
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
-        return done.stdout
-
-    return run
-
-
-@pytest.fixture
-def pointnav(run_script: Callable[..., str], data: Path, tmp_path: Path) -> dict[str, Any]:
-    """Give the configuration of 12 generated PointNav episodes over both scenes."""
-    made = tmp_path / "test.json.gz"
-    scenes = [data / scene for scene in SCENES]
-    options = [
-        "--prefix",
-        "habitat/",
-        "--count",
-        "12",
-        "--curved",
-        "3",
-        "--flat",
-        "stage_floor1.glb",
-    ]
-    run_script("nodesets/env_habitat/generate.py", *scenes, "--out", made, *options)
-    return {"env_habitat.episodes": str(tmp_path / "{split}.json.gz"), "env_habitat.gpu": -1}
 
 
 def test_the_follower_reaches_every_goal_whatever_the_number_of_workers(
@@ -115,9 +50,11 @@ def test_the_agent_that_stops_at_once_never_succeeds(
 
 @pytest.mark.usefixtures("pointnav")
 def test_a_pose_has_one_view_however_it_is_reached(
-    run_script: Callable[..., str], tmp_path: Path
+    run_in_habitat: Callable[..., str], tmp_path: Path
 ) -> None:
-    printed = run_script("tests/simulators/habitat_walk.py", tmp_path / "test.json.gz", tmp_path)
+    printed = run_in_habitat(
+        "tests/simulators/habitat_walk.py", tmp_path / "test.json.gz", tmp_path
+    )
     report = json.loads(printed.splitlines()[-1])
 
     ahead, tilted = report["ahead"], report["tilted"]
@@ -133,9 +70,9 @@ def test_a_pose_has_one_view_however_it_is_reached(
 
 @pytest.mark.usefixtures("pointnav")
 def test_a_replayed_walk_is_the_ground_truth(
-    run_script: Callable[..., str], tmp_path: Path
+    run_in_habitat: Callable[..., str], tmp_path: Path
 ) -> None:
-    run_script("tests/simulators/habitat_walk.py", tmp_path / "test.json.gz", tmp_path)
+    run_in_habitat("tests/simulators/habitat_walk.py", tmp_path / "test.json.gz", tmp_path)
     files = {
         "env_habitat.episodes": str(tmp_path / "r2r_ce/{split}.json.gz"),
         "env_habitat.ground_truth": str(tmp_path / "r2r_ce/{split}_gt.json.gz"),
@@ -151,9 +88,9 @@ def test_a_replayed_walk_is_the_ground_truth(
 
 @pytest.mark.usefixtures("habitat")
 def test_a_missing_scene_is_an_error_of_its_episodes_that_says_where_to_get_it(
-    data: Path, tmp_path: Path
+    habitat_data: Path, tmp_path: Path
 ) -> None:
-    if not (data / "r2r_ce/val_unseen.json.gz").exists():
+    if not (habitat_data / "r2r_ce/val_unseen.json.gz").exists():
         pytest.skip("no r2r_ce/val_unseen.json.gz in WAYFARE_DATA")
 
     run = wayfare.evaluate("habitat_r2r_random", episodes=1, out=tmp_path)
@@ -163,7 +100,9 @@ def test_a_missing_scene_is_an_error_of_its_episodes_that_says_where_to_get_it(
     assert "mp3d/zsNo4HB9uLZ/zsNo4HB9uLZ.glb is missing" in str(episode.error)
 
 
-def test_a_question_is_explored_and_answered(habitat: Path, data: Path, tmp_path: Path) -> None:
+def test_a_question_is_explored_and_answered(
+    habitat: Path, habitat_data: Path, tmp_path: Path
+) -> None:
     (tmp_path / "q.csv").write_text(
         "scene,floor,question,choices,answer,label\n"
         "simple_room,0,Is it white?,\"['Yes', 'No', 'A bit', 'Grey']\",A,state\n"

@@ -16,21 +16,6 @@ VIEWS_OF_VAL_UNSEEN = 34_272
 DEADLINE_SECONDS = 120
 
 
-@pytest.fixture(scope="module")
-def mattersim() -> Path:
-    """Give the interpreter of the environment `mattersim`; skip where none has the simulator."""
-    for folder in os.environ.get("WAYFARE_PYTHONS", "").split(os.pathsep):
-        python = Path(folder) / "mattersim/bin/python"
-        if folder and python.exists():
-            probe = [str(python), "-c", "import MatterSim"]
-            if subprocess.run(probe, capture_output=True, timeout=60).returncode == 0:
-                return python
-    pytest.skip(
-        "no Matterport3DSimulator: build it from peteanderson80/Matterport3DSimulator for an "
-        "interpreter FOLDER/mattersim/bin/python and add FOLDER to WAYFARE_PYTHONS"
-    )
-
-
 @pytest.mark.timeout(180)
 def test_pure_and_simulated_views_agree_at_every_viewpoint(
     mattersim: Path, data_file: Callable[[str], Path], repo_root: Path

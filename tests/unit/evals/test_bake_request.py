@@ -105,7 +105,23 @@ def test_a_file_has_poses_for_all_scenes_or_for_each(tmp_path: Path) -> None:
         read_poses(tmp_path / "none.npy", ["hall"])
 
 
-@pytest.mark.parametrize("fields", [{"worker_count": 0}, {"verified": -1}])
+@pytest.mark.parametrize(
+    "fields", [{"worker_count": 0}, {"verified": -1}, {"retries": -1}, {"by": "room"}]
+)
 def test_numbers_have_bounds(fields: Any) -> None:
     with pytest.raises(SetupError, match="must be"):
         request(**fields)
+
+
+def test_of_several_tools_that_see_the_one_that_takes_a_pose_is_chosen(manifest: Any) -> None:
+    look = next(tool for tool in manifest["tools"] if tool["name"] == "look")
+    aim = {**look, "name": "aim", "inputs": [{**look["inputs"][0], "name": "camera_pose"}]}
+    twice = {**look, "name": "gaze"}
+
+    def choose(*tools: Any) -> str:
+        return choose_render_tool(request(), {"name": "env_gallery", "tools": tools}).name
+
+    assert choose(aim, look) == "look"
+    assert choose(aim) == "aim"
+    with pytest.raises(SetupError, match="There are: look, gaze"):
+        choose(look, twice)

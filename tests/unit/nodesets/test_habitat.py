@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from nodesets.env_habitat.calibre import CALIBRES, find_calibre
+from nodesets.env_habitat.ground import Ground
 from nodesets.env_habitat.pose import (
     checked_pose,
     multiply,
@@ -16,7 +17,7 @@ from nodesets.env_habitat.pose import (
     yaw_quaternion,
 )
 from nodesets.env_habitat.rollout import Rollout
-from nodesets.env_habitat.settings import choose_gpu
+from nodesets.env_habitat.settings import choose_gpu, read_grid
 from nodesets.env_habitat.simulator import Simulator
 from tests.unit.nodesets.habitat_files import episode, r2r_episode, write_json
 
@@ -133,3 +134,36 @@ def test_a_turn_to_the_left_looks_along_minus_x_and_a_tilt_does_not_turn():
     tilted = multiply(left, pitch_quaternion(math.radians(-30)))
     assert rotate(tilted, (0.0, 0.0, -1.0))[1] == pytest.approx(-0.5)
     assert yaw_of(tilted) == pytest.approx(math.pi / 2)
+
+
+class Storeys:
+    """A mesh of square floors at some heights, as Habitat-Sim's path finder shows it."""
+
+    side_m = 4.0
+
+    def __init__(self, *heights):
+        self.heights = np.array(heights, np.float32)
+
+    def get_bounds(self):
+        return (0.0, self.heights.min(), 0.0), (self.side_m, self.heights.max(), self.side_m)
+
+    def snap_point(self, point):
+        nearest = self.heights[np.argmin(np.abs(self.heights - point[1]))]
+        inside = np.clip(point, 0.0, self.side_m - 1.5).astype(np.float32)
+        return np.array([inside[0], nearest, inside[2]], np.float32)
+
+    def is_navigable(self, point, within_m):
+        return bool(np.abs(self.heights - point[1]).min() <= within_m)
+
+
+def test_a_grid_has_a_place_per_floor_and_none_beside_the_mesh():
+    places = Ground(None, Storeys(0.25, 3.25)).places(1.0)
+
+    inside = (0.5, 1.5, 2.5)
+    assert places == [(x, y, z) for x in inside for z in inside for y in (0.25, 3.25)]
+
+
+@pytest.mark.parametrize("config", [{"spacing_m": 0.0}, {"spacing_m": True}, {"headings": 0}])
+def test_a_grid_that_is_none_is_refused(config):
+    with pytest.raises(ValueError, match="it must be a"):
+        read_grid({"spacing_m": 1.0, "headings": 4, **config})

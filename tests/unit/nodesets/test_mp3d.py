@@ -8,12 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from nodesets.env_mp3d.pose import camera_poses, find_view, pose_of
 from nodesets.env_mp3d.rollout import Rollout
-from nodesets.env_mp3d.simulator import Camera, Matterport, pose_of
-from nodesets.env_r2r.view import HEADINGS
+from nodesets.env_mp3d.simulator import Camera, Matterport
+from nodesets.env_r2r.navigation import NavigationGraph
+from nodesets.env_r2r.view import HEADINGS, VIEWS
 from nodesets.env_r2r.world import World
+from tests.unit.nodesets.r2r_world import PLACES, SCAN, connectivity
 
 from nodeset import UnavailableError
+from nodeset.loading import load_nodeset
 
 
 def turn(quaternion: np.ndarray, vector: tuple[float, float, float]) -> np.ndarray:
@@ -59,3 +63,52 @@ def test_an_action_that_is_no_triple_is_refused(action: Any) -> None:
 
     with pytest.raises(ValueError, match="must be three numbers"):
         rollout.step(action)
+
+
+GRAPH = NavigationGraph(SCAN, connectivity())
+LEVEL = [0.0, 0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+def test_every_view_of_every_viewpoint_is_found_by_its_pose(kind: Any) -> None:
+    poses = camera_poses(GRAPH).astype(kind)
+    names = [name for name in PLACES if name != "x"]
+
+    found = [find_view(GRAPH, pose) for pose in poses]
+
+    assert found == [(name, view) for name in names for view in range(VIEWS)]
+    assert find_view(GRAPH, [*poses[40, :3], *-poses[40, 3:]]) == found[40]
+
+
+@pytest.mark.parametrize(
+    ("pose", "told"),
+    [
+        ([0.0, 0.5, 0.0, *LEVEL], "is no viewpoint of scan 'house': the nearest, 'a', is 0.5 m"),
+        ([*PLACES["x"], *LEVEL], "is no viewpoint"),
+        ([*PLACES["b"], 0.0, 0.0, 0.1, 0.99498744], "is none of the 36 views"),
+        ([*PLACES["b"], 0.0, 0.0, 0.0, 2.0], "a quaternion x y z w of length 1"),
+        ([0.0] * 6, "must be seven finite numbers"),
+        ([math.nan, 0.0, 0.0, *LEVEL], "must be seven finite numbers"),
+    ],
+)
+def test_a_pose_that_is_no_view_is_refused(pose: list[float], told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        find_view(GRAPH, pose)
+
+
+@pytest.mark.parametrize(
+    ("config", "outputs"),
+    [
+        ({}, ["rgb"]),
+        ({"depth": True}, ["rgb"]),
+        ({"depth": True, "dataset": "/scans"}, ["rgb", "depth"]),
+    ],
+)
+def test_only_what_is_rendered_is_an_output(
+    repo_root: Path, config: dict[str, Any], outputs: list[str]
+) -> None:
+    loaded = load_nodeset(str(repo_root / "nodesets/env_mp3d"), "env_mp3d", config)
+
+    ports = loaded.tools["observe_pose"].output_ports
+
+    assert [port.name for port in ports] == outputs

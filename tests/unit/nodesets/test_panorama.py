@@ -47,10 +47,10 @@ def write_hdf5(path: Path, **options: Any) -> None:
             file.create_dataset(f"{SCAN}_{name}", data=images, **options)
 
 
-def bake(folder: Path, data: Path, frame: str) -> Path:
+def bake(folder: Path, data: Path, frame: str, *, scene_id: str = SCAN) -> Path:
     poses = viewpoint_poses(read_graph(data / "connectivity", SCAN), frame)
     images = np.concatenate([IMAGES[name] for name in IN_ORDER])
-    return write_store(folder, {SCAN: poses}, {"rgb": ("IMAGE", images)}, pose_frame=frame)
+    return write_store(folder, {scene_id: poses}, {"rgb": ("IMAGE", images)}, pose_frame=frame)
 
 
 def look(env: LoadedNodeSet) -> tuple[Any, Any]:
@@ -100,6 +100,12 @@ def test_each_candidate_has_the_image_of_the_view_that_it_is_most_central_in(
     assert len(views) == len(candidates) == 3
     for candidate, view in zip(candidates, views, strict=True):
         assert np.array_equal(view, IMAGES["b"][candidate["view"]])
+
+
+def test_a_scene_that_is_a_file_stands_for_the_scan_of_its_name(load: Any, data: Path) -> None:
+    bake(data / "baked", data, "habitat", scene_id=f"mp3d/{SCAN}/{SCAN}.glb")
+
+    assert np.array_equal(look(load(images="baked"))[1], IMAGES["b"])
 
 
 def test_a_store_that_was_baked_at_other_poses_is_refused(load: Any, data: Path) -> None:
