@@ -6,6 +6,7 @@ Its images are drawn here, in the format that the simulator reads: those of the 
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +31,7 @@ def encode(codec: str, pixel_format: str, frame: av.VideoFrame) -> bytes:
     """Return a picture as a file of that codec has it."""
     context: Any = av.CodecContext.create(codec, "w")
     context.width, context.height, context.pix_fmt = frame.width, frame.height, pixel_format
-    context.time_base = "1/1"
+    context.time_base = Fraction(1)
     packets = [*context.encode(frame.reformat(format=pixel_format)), *context.encode(None)]
     return b"".join(bytes(packet) for packet in packets)
 
