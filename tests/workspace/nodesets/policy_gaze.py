@@ -14,7 +14,7 @@ class Choose(BaseCanvasNode):
     node_type = "policy_gaze__choose"
     batched = True
     batch_dim = "rgb"
-    input_ports = [PortDef("rgb", "ARRAY", "(36, H, W, 3)"), PortDef("candidates", "JSON")]
+    input_ports = [PortDef("rgb", "ARRAY", "(36, H, W, 3)"), PortDef("candidates", "LIST[JSON]")]
     output_ports = [
         PortDef("action", "INT", "a candidate, or -1: stop"),
         PortDef("seen", "TEXT", "the digest of the pictures"),
