@@ -14,6 +14,8 @@ from wayfare.engine.errors import NodeFailure, RuleError
 
 NOT_PRODUCED = "not produced"
 NOT_A_NUMBER = "not a number"
+INFINITE = "infinite"
+MINUS_INFINITE = "minus infinite"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,7 @@ class Metrics:
         if isinstance(value, Mapping):
             self.undefined[name] = str(value["undefined"])
         elif isinstance(value, float) and not math.isfinite(value):
-            self.undefined[name] = NOT_A_NUMBER
+            self.undefined[name] = _name_odd(value)
         else:
             self.values[name] = value
 
@@ -84,6 +86,13 @@ def _named_values(outcome: Outcome) -> Iterable[tuple[str, Any]]:
         '{"undefined": reason}, or a dict of names to these'
     )
     raise NodeFailure(outcome.path, (), RuleError(message))
+
+
+def _name_odd(value: float) -> str:
+    """Return what a float is that has no finite value."""
+    if math.isnan(value):
+        return NOT_A_NUMBER
+    return INFINITE if value > 0 else MINUS_INFINITE
 
 
 def _is_metric(value: Any) -> bool:

@@ -22,10 +22,13 @@ async def test_metrics_dicts_give_one_metric_per_name(bench):
     assert result.undefined == {"spl": "no path"}
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf")])
-async def test_what_is_no_finite_number_is_undefined(bench, value):
-    result = await results_of(bench, m=value)
-    assert (result.metrics, result.undefined) == ({}, {"m": "not a number"})
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [("nan", "not a number"), ("inf", "infinite"), ("-inf", "minus infinite")],
+)
+async def test_what_is_no_finite_number_is_undefined_and_says_what_it_is(bench, value, reason):
+    result = await results_of(bench, m=float(value))
+    assert (result.metrics, result.undefined) == ({}, {"m": reason})
 
 
 async def test_one_metric_name_from_two_outputs_is_an_error(bench):
