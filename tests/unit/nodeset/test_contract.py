@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from nodeset.errors import AuthorError, ContractError, UnavailableError
+from nodeset.errors import AuthorError, ContractError, NodeSetError, UnavailableError
 from nodeset.loading import load_nodeset
 from nodeset.manifest import build_manifest, list_episodes
 from nodeset.source import read_declarations
@@ -122,6 +122,49 @@ def test_broken_contract_is_refused(tmp_path: Path, good: str, bad: str, message
 def test_unknown_configuration_key_names_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(ContractError, match=r"no configuration 'lenght'; its keys are: length, w"):
         load(tmp_path, GOOD, lenght=3)
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "message"),
+    [
+        ('"wall": False', '"wall": 2**64', "has int 18446744073709551616 at ['config']['wall']"),
+        (
+            '"wall": False',
+            '"wall": object',
+            "at ['config']['wall'] of its manifest; it must be passive",
+        ),
+        ("batched = True", "batched = True\n    max_batch = 2**64", "at ['tools'][0]['max_batch']"),
+        ('"number")', '"number", max=2**64)', "at ['controller']['fields'][1]['max']"),
+    ],
+)
+def test_what_cannot_cross_is_refused_where_it_is_declared(
+    tmp_path: Path, good: str, bad: str, message: str
+) -> None:
+    loaded = load(tmp_path, GOOD.replace(good, bad))
+    with pytest.raises(ContractError) as caught:
+        build_manifest(loaded)  # type: ignore[arg-type]
+    assert message in str(caught.value)
+    assert "env_line.py:" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("info", "message"),
+    [
+        (
+            "info={'goal': 2**64}",
+            r"episode 0 'info' .*: got int 18446744073709551616, .* at \['goal",
+        ),
+        ("info=3", "episode 0 has info=int 3; it must be a dict"),
+        (
+            "step_budget=2**64",
+            "has step_budget=int 18446744073709551616; it must be a whole number",
+        ),
+    ],
+)
+def test_an_episode_that_cannot_cross_is_refused(tmp_path: Path, info: str, message: str) -> None:
+    loaded = load(tmp_path, GOOD.replace('info={"goal": i}', info))
+    with pytest.raises(NodeSetError, match=message):
+        list_episodes(loaded, "test")  # type: ignore[arg-type]
 
 
 def test_error_of_the_author_keeps_its_traceback(tmp_path: Path) -> None:

@@ -45,6 +45,7 @@ def test_right_value_passes_unchanged(wire_type: str, value: Any) -> None:
         ("JSON", ({"a": np.float32(0.5)}, (1, 2)), [{"a": 0.5}, [1, 2]]),
         ("ACTION", np.int64(2), 2),
         ("METRICS", {"NE": np.float64(2.5), "SR": np.bool_(False)}, {"NE": 2.5, "SR": False}),
+        ("METRICS", {"NE": np.longdouble(2.5), "n": np.uint64(2)}, {"NE": 2.5, "n": 2}),
     ],
 )
 def test_value_is_made_plain_on_leaving(wire_type: str, value: Any, plain: Any) -> None:
@@ -76,6 +77,25 @@ def test_value_is_made_plain_on_leaving(wire_type: str, value: Any, plain: Any) 
         ("ANY", {"\ud800": 1}, "without lone surrogates"),
         ("METRICS", {"\ud800": 1}, "without lone surrogates"),
         ("METRICS", {"a": {"undefined": "\ud800"}}, r"without lone surrogates at \['a'\]"),
+        ("METRICS", {"n": 2**64}, r"got int 18446744073709551616, due an int.*64 bits at \['n'\]"),
+        ("LIST[METRICS]", [{"n": -(2**63) - 1}], r"fits in 64 bits at \[0\] at \['n'\]"),
+        ("ACTION", {"n": [2**64]}, r"got int 1.*, due an integer .* 64 bits at \['n'\]\[0\]"),
+        ("ANY", [10**5000], r"got int of 16610 bits, due an integer that fits in 64 bits at \[0\]"),
+        ("FLOAT", 10**400, "got int of 1329 bits, due a number that fits in 64 bits"),
+        ("TEXT", [10**5000], "got list that can't be written out, due text"),
+        ("INT", np.bool_(True), "due an integer$"),
+        (
+            "INT",
+            np.array(3),
+            r"got ndarray of shape \(\) .*, due an integer; \.item\(\) takes it out",
+        ),
+        ("INT", np.array(3.5), "due an integer$"),
+        ("FLOAT", np.array([3]), r"due a number; \.item\(\) takes it out of the array"),
+        ("BOOL", np.array(True), r"due True or False; \.item\(\) takes it out of the array"),
+        ("METRICS", {"n": np.array(1)}, r"\.item\(\) takes it out of the array at \['n'\]"),
+        ("JSON", [np.array(1)], r"\.tolist\(\) makes such of an array at \[0\]"),
+        ("ARRAY", np.ma.array([1]), r"an array that is not masked; \.filled\(value\) makes one"),
+        ("ANY", [np.zeros(2, "V4")], r"an array of booleans, numbers, texts or times.* at \[0\]"),
     ],
 )
 def test_wrong_value_names_tool_port_got_and_due(wire_type: str, value: Any, due: str) -> None:

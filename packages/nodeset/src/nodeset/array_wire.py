@@ -17,13 +17,13 @@ from nodeset.arena import SMALLEST_BYTES, Placed
 from nodeset.errors import WireError
 from nodeset.lease import Leases
 from nodeset.memory import MappedMemory
+from nodeset.passive import DTYPE_KINDS
 
 Buffer = Union[bytes, memoryview]
 
 ALIGNMENT = 64
 _ARRAY_CODE = 1
 _MAPPED_CODE = 2
-_DTYPE_KINDS = "biufcSUmM"
 _DTYPE_TEXT = re.compile(r"[<>|=][biufcSUmM][1-9][0-9]{0,8}(\[[0-9A-Za-z/]{1,16}\])?")
 """Items of no bytes are left out: of such an array any shape fits any frame."""
 _PADDING = bytes(ALIGNMENT)
@@ -64,7 +64,7 @@ class Body:
 
     def _place_array(self, value: np.ndarray[Any, Any]) -> msgpack.ExtType:
         dtype = value.dtype
-        if dtype.kind not in _DTYPE_KINDS or isinstance(value, np.ma.MaskedArray):
+        if dtype.kind not in DTYPE_KINDS or isinstance(value, np.ma.MaskedArray):
             kind = "a masked array" if isinstance(value, np.ma.MaskedArray) else f"dtype {dtype}"
             raise WireError(f"an array with {kind} cannot cross between processes")
         if not dtype.itemsize:

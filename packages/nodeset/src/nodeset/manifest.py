@@ -10,13 +10,14 @@ import platform
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Dict, Iterable, List, Optional
+from typing import Any, Dict, Iterable, List, Mapping, Optional
 
 import numpy as np
 
 from nodeset.contract import BaseCanvasNode, BaseController, Episode
 from nodeset.errors import AuthorError, ContractError
 from nodeset.loading import LoadedNodeSet
+from nodeset.passive import INT_MAX, INT_MIN, MismatchError, describe, passive
 from nodeset.ports import PortDef, accept
 from nodeset.text import is_encodable
 
@@ -25,7 +26,22 @@ LOCK_FILE = "wayfare-lock.txt"
 
 
 def build_manifest(loaded: LoadedNodeSet) -> Dict[str, Any]:
-    """Return what graphs, runs and people need to know of a nodeset, without initializing it."""
+    """Return what graphs, runs and people need to know of a nodeset, without initializing it.
+
+    Raises ContractError for what it declares and cannot cross between processes.
+    """
+    declaration = loaded.declaration
+    try:
+        config = passive(dict(loaded.nodeset.config), arrays=False, at="['config']")
+        return {**passive(_describe(loaded), arrays=True), "config": config}
+    except MismatchError as error:
+        raise ContractError(
+            f"nodeset {declaration.name!r} ({declaration.path}:{declaration.line}) has "
+            f"{describe(error.value)}{error.at} of its manifest; it must be {error.due}."
+        ) from error
+
+
+def _describe(loaded: LoadedNodeSet) -> Dict[str, Any]:
     declaration = loaded.declaration
     sources = loaded.source_files
     joined = "\n".join(f"{path} {digest}" for path, digest in sorted(sources.items()))
@@ -41,7 +57,6 @@ def build_manifest(loaded: LoadedNodeSet) -> Dict[str, Any]:
         "source_files": sources,
         "source_hash": hashlib.sha256(joined.encode("utf-8")).hexdigest(),
         "default_config": dict(type(loaded.nodeset).default_config),
-        "config": dict(loaded.nodeset.config),
         "tools": [describe_tool(short, tool) for short, tool in loaded.tools.items()],
         "controller": _describe_controller(loaded.controller),
         "metadata": loaded.metadata,
@@ -113,8 +128,13 @@ def _describe_episode(episode: Any, where: str) -> Dict[str, Any]:
                 f"lone surrogates."
             )
     budget: Any = episode.step_budget
-    if budget is not None and (not isinstance(budget, int) or isinstance(budget, bool)):
-        raise ContractError(f"{where} has step_budget={budget!r}; it must be a whole number.")
+    is_whole = isinstance(budget, int) and not isinstance(budget, bool)
+    if budget is not None and not (is_whole and INT_MIN <= budget <= INT_MAX):
+        raise ContractError(
+            f"{where} has step_budget={describe(budget)}; it must be a whole number of 64 bits."
+        )
+    if not isinstance(episode.info, Mapping):
+        raise ContractError(f"{where} has info={describe(episode.info)}; it must be a dict.")
     return {
         "id": episode.id,
         "scene_id": episode.scene_id,

@@ -15,6 +15,10 @@ from nodeset.text import is_encodable
 MAX_DEPTH = 64
 INT_MIN, INT_MAX = -(2**63), 2**64 - 1
 """The integers that fit in 64 bits, signed or unsigned."""
+DTYPE_KINDS = "biufcSUmM"
+"""The kinds of arrays that may cross: booleans, numbers, texts and times."""
+_WRITTEN_BITS = 256
+"""A longer integer is told by its length."""
 
 
 class MismatchError(Exception):
@@ -29,8 +33,18 @@ def describe(value: Any) -> str:
     """Return a short text for a value in an error: type, and shape and dtype or the value."""
     if isinstance(value, np.ndarray):
         return f"ndarray of shape {value.shape} and dtype {value.dtype}"
-    text = repr(value)
+    text = _write(value)
     return f"{type(value).__name__} {text if len(text) <= 80 else text[:77] + '...'}"
+
+
+def _write(value: Any) -> str:
+    """Return `repr(value)`, which may be the author's code, and refuses too many digits."""
+    if isinstance(value, int) and value.bit_length() > _WRITTEN_BITS:
+        return f"of {value.bit_length()} bits"
+    try:
+        return repr(value)
+    except Exception:  # noqa: BLE001  the author's `__repr__`, or that of a number far inside
+        return "that can't be written out"
 
 
 def plain_scalar(value: Any) -> Any:
@@ -92,6 +106,8 @@ def _passive_atom(value: Any, arrays: bool, at: str) -> Any:
     if arrays and isinstance(value, np.ndarray):
         return contiguous(value, at)
     due = "numbers, text, lists and dicts" + (", bytes and arrays" if arrays else "")
+    if isinstance(value, np.ndarray):
+        due += "; .tolist() makes such of an array"
     raise MismatchError(value, f"passive data: {due}", _at(at))
 
 
@@ -104,8 +120,14 @@ def _passive_int(value: int, at: str) -> Any:
 
 
 def contiguous(value: np.ndarray[Any, Any], at: str = "") -> np.ndarray[Any, Any]:
-    """Return an array in C order; raises MismatchError for object and structured dtypes."""
-    if value.dtype.hasobject or value.dtype.names is not None:
+    """Return an array in C order; raises MismatchError for one that may not cross."""
+    dtype = value.dtype
+    if dtype.hasobject or dtype.names is not None:
         due = "an array whose dtype is neither object nor structured"
         raise MismatchError(value, due, _at(at))
+    if dtype.kind not in DTYPE_KINDS or not dtype.itemsize:
+        due = "an array of booleans, numbers, texts or times, of a byte or more each"
+        raise MismatchError(value, due, _at(at))
+    if type(value) is not np.ndarray and isinstance(value, np.ma.MaskedArray):
+        raise MismatchError(value, "an array that is not masked; .filled(value) makes one", _at(at))
     return value if value.flags.c_contiguous else np.ascontiguousarray(value)

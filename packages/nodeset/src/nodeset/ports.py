@@ -21,7 +21,6 @@ from nodeset.passive import (
     describe,
     encodable,
     passive,
-    plain_scalar,
 )
 
 WIRE_TYPES = (
@@ -181,7 +180,7 @@ def _int(value: Any) -> int:
     if type(value) is int and INT_MIN <= value <= INT_MAX:
         return value
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
-        raise MismatchError(value, "an integer")
+        raise _mismatch(value, "an integer", "iu")
     if not INT_MIN <= int(value) <= INT_MAX:
         raise MismatchError(value, "an integer that fits in 64 bits")
     return int(value)
@@ -192,32 +191,44 @@ def _float(value: Any) -> float:
         return value
     numbers = (int, float, np.integer, np.floating)
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers):
-        raise MismatchError(value, "a number")
-    return float(value)
+        raise _mismatch(value, "a number", "iuf")
+    try:
+        return float(value)
+    except OverflowError:
+        raise MismatchError(value, "a number that fits in 64 bits") from None
 
 
 def _bool(value: Any) -> bool:
     if value is True or value is False:
         return value
     if not isinstance(value, (bool, np.bool_)):
-        raise MismatchError(value, "True or False")
+        raise _mismatch(value, "True or False", "b")
     return bool(value)
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise MismatchError(value, "text")
+        raise _mismatch(value, "text", "U")
     return encodable(str(value))
 
 
 def _metric(value: Any) -> Any:
     if isinstance(value, (bool, np.bool_)):
         return bool(value)
-    if isinstance(value, (int, float, np.integer, np.floating)):
-        return plain_scalar(value)
+    if isinstance(value, (int, np.integer)):
+        return _int(value)
+    if isinstance(value, (float, np.floating)):
+        return float(value)
     if isinstance(value, Mapping) and list(value) == ["undefined"]:
         return {"undefined": _text(value["undefined"])}
-    raise MismatchError(value, 'a number, a boolean or {"undefined": reason}')
+    raise _mismatch(value, 'a number, a boolean or {"undefined": reason}', "biuf")
+
+
+def _mismatch(value: Any, due: str, kinds: str) -> MismatchError:
+    """Return the error; of an array that holds one value of these kinds it says how to get it."""
+    if isinstance(value, np.ndarray) and value.size == 1 and value.dtype.kind in kinds:
+        due += "; .item() takes it out of the array"
+    return MismatchError(value, due)
 
 
 def _metrics(value: Any) -> Any:
