@@ -5,14 +5,11 @@ Knows nothing of what the commands do.
 
 from __future__ import annotations
 
-import os
 import sys
 
 import typer
-from rich.console import Console
 
 from nodeset.errors import AuthorError, NodeSetError
-from nodeset.text import tidy
 from wayfare.cli import bake as bake_command
 from wayfare.cli import call as call_command
 from wayfare.cli import check as check_command
@@ -24,12 +21,12 @@ from wayfare.cli import look, new
 from wayfare.cli import nodesets as nodesets_command
 from wayfare.cli import replay as replay_command
 from wayfare.cli.exit_status import ExitStatus
-from wayfare.cli.output import PRINTED_TEXT, OutputError, finish_output, prepare_streams
+from wayfare.cli.fault import tell_fault
+from wayfare.cli.output import OutputError, finish_output, prepare_streams
 from wayfare.evals.errors import RunFailedError, SetupError
 from wayfare.fleet.errors import FleetSetupError
 from wayfare.graph.fault import GraphError
 from wayfare.store.errors import StoreError
-from wayfare.store.secret import Secrets
 
 app = typer.Typer(
     name="wayfare",
@@ -69,9 +66,5 @@ def main() -> None:
 
 
 def _report(error: Exception, status: ExitStatus) -> int:
-    secrets = Secrets.from_environment(os.environ)
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    if isinstance(error, AuthorError) and error.traceback_text:
-        console.print(secrets.mask(tidy(error.traceback_text.rstrip(), PRINTED_TEXT)))
-    console.print(secrets.mask(f"wayfare: {tidy(str(error), PRINTED_TEXT)}"))
+    tell_fault(str(error), error.traceback_text if isinstance(error, AuthorError) else "")
     return int(status)

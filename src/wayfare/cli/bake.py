@@ -13,14 +13,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from wayfare.cli import option
 from wayfare.cli.call import read_configs
 from wayfare.cli.exit_status import ExitStatus
 from wayfare.cli.interrupt import handle_signals
-from wayfare.cli.output import print_json, print_table
+from wayfare.cli.output import open_errors, print_json, print_table
 from wayfare.cli.settings import Settings
 from wayfare.cli.value import parse_setting
 from wayfare.evals.bake import Bake
@@ -128,7 +127,7 @@ class _Lines:
     """Says how far it is, at most once in SECONDS_PER_LINE."""
 
     def __init__(self) -> None:
-        self._console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+        self._console = open_errors()
         self._due_seconds = 0.0
 
     def say(self, text: str) -> None:
@@ -160,7 +159,7 @@ async def _interruptible(
 
 def _finish(done: Bake | None, as_json: bool) -> ExitStatus:
     if done is None:
-        Console(stderr=True).print("interrupted; the same command goes on.", markup=False)
+        open_errors().print("interrupted; the same command goes on.")
         return ExitStatus.INCOMPLETE
     if as_json:
         print_json(bake_document(done))

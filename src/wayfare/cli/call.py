@@ -14,14 +14,13 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from nodeset.context import EpisodeContext
 from nodeset.digest import hash64
 from nodeset.errors import AuthorError, NodeSetError
-from nodeset.text import tidy
 from wayfare.cli import option
 from wayfare.cli.exit_status import ExitStatus
+from wayfare.cli.fault import tell_fault
 from wayfare.cli.line import (
     BoundCall,
     CallLineError,
@@ -30,7 +29,7 @@ from wayfare.cli.line import (
     bind_calls,
     read_line,
 )
-from wayfare.cli.output import PRINTED_TEXT, print_text, tell_progress
+from wayfare.cli.output import open_errors, print_text, tell_progress
 from wayfare.cli.settings import Settings
 from wayfare.cli.transcript import (
     DoneCall,
@@ -268,14 +267,12 @@ def _print(transcript: Transcript, saved: Sequence[Path], as_json: bool) -> None
         print_text(json.dumps(transcript_document(transcript), allow_nan=False))
     elif text := render_transcript(transcript):
         print_text(text)
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    console = open_errors()
     for path in saved:
         console.print(f"saved {path}")
     error = transcript.error
     if error is None:
         return
-    if isinstance(error, AuthorError) and error.traceback_text:
-        console.print(tidy(error.traceback_text.rstrip(), PRINTED_TEXT))
-    console.print(f"wayfare: {tidy(str(error), PRINTED_TEXT)}")
+    tell_fault(str(error), error.traceback_text if isinstance(error, AuthorError) else "")
     if transcript.wants_episode:
         console.print("No episode was begun; --episode K begins one first.")

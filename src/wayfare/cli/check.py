@@ -13,14 +13,18 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
-from nodeset.text import tidy
 from wayfare.cli import option
 from wayfare.cli.check_view import render_check
 from wayfare.cli.exit_status import ExitStatus
+from wayfare.cli.fault import tell_fault
 from wayfare.cli.interrupt import printing_to_stderr
-from wayfare.cli.output import PRINTED_TEXT, print_json, print_table, tell_progress
+from wayfare.cli.output import (
+    open_errors,
+    print_json,
+    print_table,
+    tell_progress,
+)
 from wayfare.cli.settings import Settings
 from wayfare.cli.value import parse_nodeset_setting
 from wayfare.evals.check.gather import Gatherer
@@ -147,7 +151,7 @@ async def _check_one_graph(
         overrides=asked.overrides,
         workspaces=settings.workspaces,
     )
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
+    console = open_errors()
     around = Surroundings(environment=settings.environment, notify=console.print)
     with printing_to_stderr():  # author code runs in this process too
         return await check_graph(request, around, registry)
@@ -197,8 +201,5 @@ def _report_fault(name: str, error: FaultyCodeError, as_json: bool) -> ExitStatu
     if as_json:
         fault = {"message": str(error), "traceback": error.traceback_text}
         print_json({"result": "fault", "name": name, "fault": fault})
-    console = Console(stderr=True, highlight=False, markup=False, soft_wrap=True)
-    if error.traceback_text:
-        console.print(tidy(error.traceback_text.rstrip(), PRINTED_TEXT))
-    console.print(f"wayfare: the code of {name!r} failed: {tidy(str(error), PRINTED_TEXT)}")
+    tell_fault(f"the code of {name!r} failed: {error}", error.traceback_text)
     return ExitStatus.FAILED

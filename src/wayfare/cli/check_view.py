@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from wayfare.cli.live import describe_count
+from wayfare.cli.output import Text
 from wayfare.evals.check.verdict import CounterExample, GraphCheck, NodesetCheck, Property
 
 _STYLES = {"fail": "bold red", "warning": "yellow", "pass": "green", "hint": "cyan"}

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 
 from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from wayfare.cli.metric_view import NOTHING, format_number
+from wayfare.cli.output import Text
 from wayfare.evals.comparison import ComparedRun, Comparison
 from wayfare.evals.comparison_divergence import Divergence
 from wayfare.evals.comparison_header import Difference

@@ -10,9 +10,9 @@ from itertools import groupby
 
 from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from wayfare.cli.doctor_finding import Finding
+from wayfare.cli.output import Text
 
 _STYLES = {"ok": "green", "warning": "yellow", "missing": "red"}
 

@@ -11,13 +11,12 @@ from contextlib import contextmanager, nullcontext
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from wayfare.cli import option
 from wayfare.cli.exit_status import ExitStatus, status_of
 from wayfare.cli.interrupt import handle_signals, printing_to_stderr
 from wayfare.cli.live import open_view
-from wayfare.cli.output import print_json, print_table
+from wayfare.cli.output import open_errors, print_json, print_table
 from wayfare.cli.render import describe_recording, render_summary
 from wayfare.cli.settings import Settings
 from wayfare.evals.errors import RunInterruptedError
@@ -79,7 +78,7 @@ def _surround(
     if in_process and (workers or 1) > 1:
         raise typer.BadParameter("--in-process runs one worker", param_hint="--workers")
     printing = printing_to_stderr() if in_process else nullcontext()
-    with open_view(Console(stderr=True)) as view, printing:
+    with open_view(open_errors(is_folding=True)) as view, printing:
         yield Surroundings(
             environment=settings.environment,
             in_process=in_process,
@@ -101,11 +100,11 @@ async def _interruptible(
 
 def _finish(summary: RunSummary | None, as_json: bool) -> ExitStatus:
     if summary is None:
-        Console(stderr=True).print("interrupted before the first episode began; nothing was kept.")
+        open_errors().print("interrupted before the first episode began; nothing was kept.")
         return ExitStatus.INCOMPLETE
     if as_json:
         if summary.recording.failed:
-            Console(stderr=True).print(describe_recording(summary.recording), markup=False)
+            open_errors().print(describe_recording(summary.recording))
         print_json(eval_document(summary))
     else:
         print_table(render_summary(summary))

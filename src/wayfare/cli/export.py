@@ -6,14 +6,12 @@ Knows nothing of how either is made.
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
-from wayfare.cli.output import print_text
+from wayfare.cli.output import open_errors, print_data
 from wayfare.cli.settings import Settings
 from wayfare.evals.coverage import certify_run
 from wayfare.evals.export import export_csv, export_json, export_parquet
@@ -48,7 +46,7 @@ def export(
     if out is not None:
         _write(out, content)
     elif isinstance(content, str):
-        print_text(content.removesuffix("\n"))
+        print_data(content.removesuffix("\n"))
     else:
         raise ExportError("a Parquet file is not for standard output; name a file with --out.")
 
@@ -88,6 +86,4 @@ def _mention_coverage(reader: RunReader) -> None:
 
 
 def _mention(note: str) -> None:
-    Console(file=sys.stderr, highlight=False, markup=False, soft_wrap=True).print(
-        f"wayfare: {note}"
-    )
+    open_errors().print(f"wayfare: {note}")

@@ -13,9 +13,9 @@ from rich.console import Console, Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
-from rich.text import Text
 
 from nodeset.text import tidy
+from wayfare.cli.output import Text
 from wayfare.cli.progress import Clock, Lane, Progress
 from wayfare.fleet.errors import LAST_LINES
 from wayfare.store.records import OUTCOMES, EpisodeKey, EpisodeRecord, ErrorRecord, RunHeader
@@ -187,7 +187,7 @@ def describe_failure(error: ErrorRecord) -> str:
     first, *rest = error.message.strip().splitlines() or [""]
     if rest and first.endswith(LAST_LINES):
         first = f"{first.removesuffix(LAST_LINES)}{_choose_words(rest)}"
-    return f"{error.type}{place}{turns}: {_printable(first)}"
+    return f"{error.type}{place}{turns}: {tidy(first, MAX_MESSAGE)}"
 
 
 def _choose_words(lines: Sequence[str]) -> str:
@@ -203,12 +203,6 @@ def _choose_words(lines: Sequence[str]) -> str:
     current = (n for n, line in enumerate(said) if n > crash and line.startswith("Current thread"))
     called = (line for line in said[next(current, crash) :] if line.startswith("File "))
     return f"{said[crash]} {next(called, '')}".strip()
-
-
-def _printable(text: str) -> str:
-    """Return one line's text, not too long and without what would steer a terminal."""
-    short = tidy(text, MAX_MESSAGE)
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in short)
 
 
 def describe_count(count: int, noun: str) -> str:

@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.text import Text
 
 from wayfare.cli import option
 from wayfare.cli.exit_status import ExitStatus, status_of
 from wayfare.cli.metric_view import render_breakdown
 from wayfare.cli.nodeset_view import nodeset_document, render_nodeset
-from wayfare.cli.output import print_json, print_table, tell_progress
+from wayfare.cli.output import Text, print_json, print_table, tell_progress
 from wayfare.cli.render import render_episodes, render_errors, render_runs, render_summary
 from wayfare.cli.settings import Settings
 from wayfare.evals.breakdown import Breakdown, break_down

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from rich.console import RenderableType
 from rich.table import Table
-from rich.text import Text
 
+from wayfare.cli.output import Text
 from wayfare.evals.breakdown import Breakdown
 from wayfare.store.summary import (
     ClusterSummary,

@@ -20,7 +20,7 @@ import typer
 from wayfare.cli import option
 from wayfare.cli.call import read_configs
 from wayfare.cli.choice import Agent, make_agent
-from wayfare.cli.output import tell_progress
+from wayfare.cli.output import print_text, tell_progress
 from wayfare.cli.settings import Settings
 from wayfare.evals.errors import SetupError
 from wayfare.fleet.catalogue import describe_nodesets
@@ -108,7 +108,7 @@ def new_nodeset(
     path = folder / "nodesets" / f"{name}.py"
     _write_new(path, _fill(f"{kind}_{mode}.py.txt", name))
     noun = "an environment" if is_env else "a policy"
-    print(f"wrote {path}: {noun}, {mode}")
+    print_text(f"wrote {path}: {noun}, {mode}")
     options = _workspace_options(folder, workspace or ())
     place = "" if folder == Path() else f" --dir {shlex.quote(str(folder))}"
     _print_next(_list_next(name, f"{kind}_{mode}", options, place))
@@ -258,21 +258,21 @@ def _list_next(name: str, kind: str, workspace: str, place: str) -> list[str]:
 
 def _print_agent(path: Path, agent: Agent, env: Mapping[str, Any], workspace: str) -> None:
     wiring = agent.wiring
-    print(f"wrote {path}: {wiring.policy.node_type} acts by {wiring.step.node_type}")
+    print_text(f"wrote {path}: {wiring.policy.node_type} acts by {wiring.step.node_type}")
     for edge in wiring.edges:
-        print(f"  {edge.source}.{edge.source_handle} -> {edge.target}.{edge.target_handle}")
+        print_text(f"  {edge.source}.{edge.source_handle} -> {edge.target}.{edge.target_handle}")
     if wiring.unwired:
-        print(f"optional inputs that nothing feeds: {', '.join(wiring.unwired)}")
+        print_text(f"optional inputs that nothing feeds: {', '.join(wiring.unwired)}")
     if agent.other_policies:
-        print(f"further policies that fit (--policy): {', '.join(agent.other_policies)}")
+        print_text(f"further policies that fit (--policy): {', '.join(agent.other_policies)}")
     budget = ""
     if env["metadata"].get("step_budget") is None:
-        print("the environment names no step budget: an episode may never end without one")
+        print_text("the environment names no step budget: an episode may never end without one")
         budget = f" --step-budget {FALLBACK_BUDGET}"
     _print_next([f"wayfare eval {path.stem} --episodes 3{budget}{workspace}"])
 
 
 def _print_next(commands: Sequence[str]) -> None:
-    print("next:")
+    print_text("next:")
     for command in commands:
-        print(f"  {command}")
+        print_text(f"  {command}")

@@ -11,8 +11,8 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
+from wayfare.cli.output import Text
 from wayfare.fleet.catalogue import NodeSetDescription
 from wayfare.fleet.interpreter_state import InterpreterState
 from wayfare.fleet.registry import BrokenEntry, GraphEntry

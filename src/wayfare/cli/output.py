@@ -14,19 +14,53 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from rich.console import Console, RenderableType
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment, Segments
+from rich.style import StyleType
+from rich.text import Text as RichText
+
+from nodeset.text import printable
 
 UNBOUNDED_WIDTH = 100_000
 """Columns of what is no terminal: nothing folds a line there."""
-PRINTED_TEXT = 8192
-"""Characters of one message or traceback that are printed."""
 _PLAIN = "wayfare.plain"
 _ASCII = {"·": "-", "…": "...", "→": "->"}
 
 
 class OutputError(Exception):
     """Standard output refused what a command had to say."""
+
+
+class Text(RichText):
+    """A text to be laid out, in which signs that would steer the terminal are escapes.
+
+    They are so before anything is measured.
+    """
+
+    def __init__(self, text: str = "", style: StyleType = "", **options: Any) -> None:
+        super().__init__(printable(text), style, **options)
+
+
+class _Console(Console):
+    """Shows signs that would steer the terminal as escapes, whoever's text they stand in.
+
+    What it sends itself, such as colours, is no text.
+    """
+
+    def render_str(self, text: str, **options: Any) -> RichText:
+        return super().render_str(printable(text), **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        for segment in super().render(renderable, options):
+            shown = segment.text if segment.control else printable(segment.text)
+            yield segment if shown == segment.text else Segment(shown, segment.style)
+
+
+def open_errors(*, is_folding: bool = False) -> Console:
+    """Return the console of standard error: no markup, lines whole unless it `is_folding`."""
+    return _Console(stderr=True, highlight=False, markup=False, soft_wrap=not is_folding)
 
 
 def prepare_streams() -> None:
@@ -38,14 +72,23 @@ def prepare_streams() -> None:
 
 
 def print_text(text: str) -> None:
-    """Print a text as it is. Raises OutputError."""
+    """Print a text; what would steer a terminal stands in it as escapes. Raises OutputError."""
     with _writing():
-        print(text)
+        print(printable(text))
+
+
+def print_data(text: str) -> None:
+    """Print a text that is to be read by a program: as it is, but on a terminal as `print_text`.
+
+    Raises OutputError.
+    """
+    with _writing():
+        print(printable(text) if _is_terminal() else text)
 
 
 def tell_progress(text: str) -> None:
     """Tell on standard error what is done meanwhile."""
-    print(text, file=sys.stderr, flush=True)
+    print(printable(text), file=sys.stderr, flush=True)
 
 
 def print_json(document: object, default: Callable[[Any], Any] | None = None) -> None:
@@ -55,8 +98,7 @@ def print_json(document: object, default: Callable[[Any], Any] | None = None) ->
 
 def print_table(*renderables: RenderableType) -> None:
     """Print tables and lines, without spaces at their ends. Raises OutputError."""
-    is_terminal = sys.stdout is not None and sys.stdout.isatty()
-    console = Console() if is_terminal else Console(width=UNBOUNDED_WIDTH)
+    console = _Console() if _is_terminal() else _Console(width=UNBOUNDED_WIDTH)
     segments: list[Segment] = []
     for renderable in renderables:
         for line in Segment.split_lines(console.render(renderable)):
@@ -87,6 +129,10 @@ def _writing() -> Iterator[None]:
             f"standard output can't be written: {reason}. A run itself is kept: `wayfare runs` "
             f"lists it."
         ) from error
+
+
+def _is_terminal() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _discard_output() -> None:

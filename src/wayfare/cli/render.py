@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
 from rich.table import Table
-from rich.text import Text
 
 from wayfare.cli.live import describe_count, describe_failure, describe_seconds
 from wayfare.cli.metric_view import (
@@ -21,6 +20,7 @@ from wayfare.cli.metric_view import (
     make_table,
     render_metrics,
 )
+from wayfare.cli.output import Text
 from wayfare.evals.report import EpisodeRow
 from wayfare.store.listing import RunEntry
 from wayfare.store.records import Metric

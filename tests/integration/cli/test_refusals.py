@@ -38,3 +38,43 @@ def test_an_empty_selection_of_episodes_is_a_mistake(wayfare) -> None:
     answer = wayfare.run("eval", "line", "--episodes", "")
     assert answer.status == 2
     assert answer.err == "wayfare: --episodes is empty; leave it out to run all episodes.\n"
+
+
+STEERING = """
+from nodeset import BaseCanvasNode, BaseNodeSet, PortDef
+
+
+class Look(BaseCanvasNode):
+    node_type = "odd__look"
+    output_ports = [PortDef("n", "INT", "how \\x1b[31mmany")]
+
+    def forward(self, inputs, ctx):
+        return {"n": 1}
+
+
+class Odd(BaseNodeSet):
+    name = "odd"
+    description = "an \\x1b[2Jodd one"
+
+    def initialize(self):
+        print("a \\x1b[5mlog")
+        raise RuntimeError("\\x1b]0;title\\x07no \\x9bengine")
+
+    def get_tools(self):
+        return [Look()]
+"""
+
+
+def test_no_text_of_an_author_or_a_file_steers_the_terminal(wayfare, workspace) -> None:
+    workspace("odd.py", STEERING)
+    folder = workspace("odd.json", json.dumps({**GRAPH, "nodes": [{"id": "\x1b[1m", "type": "x"}]}))
+    told = [
+        wayfare.run(*words, "--workspace", str(folder))
+        for words in (("describe", "odd"), ("call", "odd__look"), ("eval", "odd"), ("nodesets",))
+    ]
+    printed = [answer.out + answer.err for answer in told]
+    for text in printed:
+        assert not set(text) & {"\x1b", "\x07", "\x9b"}
+    assert "an \\x1b[2Jodd one" in printed[0]
+    assert "RuntimeError: \\x1b]0;title\\x07no \\x9bengine" in printed[1]
+    assert "\\x1b[1m" in printed[2]

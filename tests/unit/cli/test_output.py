@@ -1,5 +1,6 @@
 """How commands write to what is no terminal, or refuses."""
 
+import ast
 import io
 import signal
 import sys
@@ -9,7 +10,17 @@ import pytest
 from rich.table import Table
 
 from wayfare import cli
-from wayfare.cli.output import OutputError, prepare_streams, print_json, print_table, print_text
+from wayfare.cli.output import (
+    OutputError,
+    Text,
+    open_errors,
+    prepare_streams,
+    print_data,
+    print_json,
+    print_table,
+    print_text,
+    tell_progress,
+)
 
 
 class Loading:
@@ -70,3 +81,57 @@ def test_an_interrupt_while_the_command_loads_is_one_line(monkeypatch, capsys):
         cli.main()
     assert ended.value.code == 130
     assert capsys.readouterr().err == "wayfare: interrupted.\n"
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+STEERING = "a\x1b[31mred\x9b2J\u202eb"
+SHOWN = "a\\x1b[31mred\\x9b2J\\u202eb"
+
+
+def test_text_of_others_steers_no_terminal(capsys):
+    table = Table("name", box=None, pad_edge=False)
+    table.add_row(Text(STEERING))
+    print_text(STEERING)
+    print_table(table, Text(STEERING))
+    tell_progress(STEERING)
+    open_errors().print(STEERING)
+    told = capsys.readouterr()
+    assert told.out.splitlines() == [SHOWN, "name", SHOWN, SHOWN]
+    assert told.err.splitlines() == [SHOWN, SHOWN]
+
+
+def test_a_terminal_gets_the_commands_own_colours(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    print_table(Text(STEERING, style="bold"))
+    assert sys.stdout.getvalue() == f"\x1b[1m{SHOWN}\x1b[0m\n"
+
+
+def test_data_is_as_it_is_but_on_a_terminal(monkeypatch, capsys):
+    print_data(STEERING)
+    assert capsys.readouterr().out == f"{STEERING}\n"
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    print_data(STEERING)
+    assert sys.stdout.getvalue() == f"{SHOWN}\n"
+
+
+def test_only_one_module_of_the_commands_prints():
+    folder = Path(cli.__file__).parent
+    apart = {"output.py", "doctor_egl.py"}  # the latter is a program that a process of its own runs
+    printing = [
+        f"{path.name}:{call.lineno}"
+        for path in sorted(folder.glob("*.py"))
+        if path.name not in apart
+        for call in ast.walk(ast.parse(path.read_text()))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Name)
+        and call.func.id in ("print", "Console")
+    ]
+    assert printing == []
+    laying_out = [path.name for path in folder.glob("*.py") if "rich.text" in path.read_text()]
+    assert laying_out == ["output.py"]
