@@ -119,7 +119,7 @@ def call(
     )
     registry = WorkspaceComponentRegistry(settings.workspaces)
     transcript = asyncio.run(_perform(asked, registry, settings))
-    saved = save_arrays(transcript, out) if out is not None else []
+    saved = _save(transcript, out) if out is not None else []
     _print(transcript, saved, as_json)
     if transcript.error is not None:
         raise typer.Exit(ExitStatus.DONE_WITH_ERRORS)
@@ -260,6 +260,13 @@ def _resolve(value: Any, done: Sequence[DoneCall]) -> Any:
     if value.port not in source.outputs:
         raise NodeSetError(f"{source.node_type} left its optional output {value.port!r} out")
     return source.outputs[value.port]
+
+
+def _save(transcript: Transcript, out: Path) -> list[Path]:
+    try:
+        return save_arrays(transcript, out)
+    except OSError as error:
+        raise CallLineError(f"--out {str(out)!r} can't be written: {error.strerror}.") from error
 
 
 def _print(transcript: Transcript, saved: Sequence[Path], as_json: bool) -> None:

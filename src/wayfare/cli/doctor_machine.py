@@ -111,7 +111,9 @@ def check_sockets(environment: Mapping[str, str]) -> Finding:
 
 def check_runs(runs: Path) -> Finding:
     """Return whether runs can be written, and how much room there is."""
-    folder = next(path for path in (runs.absolute(), *runs.absolute().parents) if path.exists())
+    folder = next(
+        path for path in (runs.absolute(), *runs.absolute().parents) if os.path.lexists(path)
+    )
     remedy = "export WAYFARE_RUNS=FOLDER"
     try:
         with tempfile.TemporaryFile(dir=folder):

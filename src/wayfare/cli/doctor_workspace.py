@@ -19,7 +19,12 @@ from wayfare.fleet.catalogue import NodeSetDescription, describe_nodesets
 from wayfare.fleet.errors import FleetSetupError
 from wayfare.fleet.interpreter_state import inspect_interpreters
 from wayfare.fleet.local import LocalLauncher, LocalSettings
-from wayfare.fleet.registry import NodeSetEntry, WorkspaceComponentRegistry, find_shipped_workspace
+from wayfare.fleet.registry import (
+    NodeSetEntry,
+    WorkspaceComponentRegistry,
+    find_shipped_workspace,
+    is_folder,
+)
 
 AREA = "workspace"
 NODESET_SECONDS = 120.0
@@ -45,7 +50,7 @@ def check_data(environment: Mapping[str, str]) -> Finding:
     if not named:
         return Finding(AREA, "data", "warning", f"{DATA_VARIABLE} is not set", remedy)
     folder = Path(named)
-    if not folder.is_dir():
+    if not is_folder(folder):
         detail = f"{DATA_VARIABLE} names {folder}, which is no folder"
         return Finding(AREA, "data", "missing", detail, remedy)
     parts = ", ".join(sorted(path.name for path in folder.iterdir() if path.is_dir())[:20])
@@ -74,7 +79,7 @@ def check_tables() -> Finding:
 def _check_folders(settings: Settings) -> Iterator[Finding]:
     folders = (find_shipped_workspace(), *settings.workspaces)
     for folder in dict.fromkeys(folder.resolve() for folder in folders):
-        if folder.is_dir():
+        if is_folder(folder):
             yield Finding(AREA, "folder", "ok", str(folder))
         else:
             detail = f"{folder} is no folder"

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from nodeset.source import MAX_NAME_LENGTH
 from wayfare.cli import option
 from wayfare.cli.call import read_configs
 from wayfare.cli.choice import Agent, make_agent
@@ -26,12 +27,17 @@ from wayfare.evals.errors import SetupError
 from wayfare.fleet.catalogue import describe_nodesets
 from wayfare.fleet.errors import FleetSetupError, WorkspaceError
 from wayfare.fleet.local import LocalLauncher, LocalSettings
-from wayfare.fleet.registry import WorkspaceComponentRegistry, find_shipped_workspace
-from wayfare.graph.fault import GraphError
+from wayfare.fleet.registry import (
+    WorkspaceComponentRegistry,
+    find_shipped_workspace,
+    is_folder,
+)
+from wayfare.graph.fault import GraphError, shorten
 from wayfare.graph.tooltype import SEPARATOR
 from wayfare.graph.validate import validate
 from wayfare.graph.writing import format_graph
 
+Kind = Literal["nodeset", "graph"]
 Mode = Literal["replicated", "shared"]
 Overrides = Annotated[
     list[str] | None,
@@ -58,8 +64,17 @@ RANDOM_POLICY = "policy_planner__random_action"
 ACTION_SPACE = "action_space"
 FALLBACK_BUDGET = 100
 
-_NODESET_NAME = re.compile(r"[A-Za-z](_?[A-Za-z0-9])*")
-_GRAPH_NAME = re.compile(r"[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*")
+_NAMES: Mapping[Kind, tuple[re.Pattern[str], str]] = {
+    "nodeset": (
+        re.compile(r"[A-Za-z](_?[A-Za-z0-9])*"),
+        "letters, digits and single underscores, a letter first",
+    ),
+    "graph": (
+        re.compile(r"[A-Za-z0-9_]+(-[A-Za-z0-9_]+)*"),
+        "letters, digits and underscores, with single hyphens between them",
+    ),
+}
+"""What each may be called, as a pattern and in words: it becomes the name of a file."""
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None)
 
@@ -96,11 +111,7 @@ def new_nodeset(
     workspace: option.Workspace = None,
 ) -> None:
     """Write a short nodeset that runs as it is."""
-    if not _NODESET_NAME.fullmatch(name):
-        raise NewFileError(
-            f"a nodeset can't be called {name!r}: letters, digits and single underscores, a letter "
-            f"first."
-        )
+    _check_name("nodeset", name)
     settings = _read_settings(folder, workspace or ())
     _refuse_known("nodeset", name, _open_registry(settings, folder))
     kind = "env" if is_env else "policy"
@@ -131,10 +142,7 @@ def new_graph(
     workspace: option.Workspace = None,
 ) -> None:
     """Write a graph: each port is wired to one of the same name whose type fits."""
-    if not _GRAPH_NAME.fullmatch(name):
-        raise NewFileError(
-            f"a graph can't be called {name!r}: letters, digits, underscores and hyphens."
-        )
+    _check_name("graph", name)
     settings = _read_settings(folder, workspace or ())
     registry = _open_registry(settings, folder)
     _refuse_known("graph", name, registry)
@@ -155,21 +163,29 @@ def new_graph(
     _print_agent(path, agent, manifests[env], _workspace_options(folder, workspace or ()))
 
 
+def _check_name(kind: Kind, name: str) -> None:
+    pattern, words = _NAMES[kind]
+    if not pattern.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
+        length = f", which has {len(name)} characters" if len(name) > MAX_NAME_LENGTH else ""
+        raise NewFileError(
+            f"a {kind} can't be called {shorten(name)}{length}: a name is at most "
+            f"{MAX_NAME_LENGTH} {words}. Choose another."
+        )
+
+
 def _read_settings(folder: Path, workspaces: Sequence[Path]) -> Settings:
     """Return the settings with the folder as one more workspace, if it is there already."""
-    extra = [folder] if folder.is_dir() else []
+    extra = [folder] if is_folder(folder) else []
     return Settings.read(os.environ, [*workspaces, *extra])
 
 
 def _open_registry(settings: Settings, folder: Path) -> WorkspaceComponentRegistry:
-    if folder.exists() and not folder.is_dir():
+    if os.path.lexists(folder) and not is_folder(folder):
         raise NewFileError(f"--dir {str(folder)!r} is no folder.")
     return WorkspaceComponentRegistry(settings.workspaces)
 
 
-def _refuse_known(
-    kind: Literal["nodeset", "graph"], name: str, registry: WorkspaceComponentRegistry
-) -> None:
+def _refuse_known(kind: Kind, name: str, registry: WorkspaceComponentRegistry) -> None:
     entries = registry.nodesets if kind == "nodeset" else registry.graphs
     for entry in entries:
         if entry.name == name:

@@ -74,7 +74,7 @@ class WorkspaceComponentRegistry:
         roots.pop(shipped.resolve(), None)
         self._scan(shipped.resolve(), is_shipped=True)
         for root in roots:
-            if not root.is_dir():
+            if not is_folder(root):
                 raise WorkspaceError(f"workspace {str(root)!r} is no folder.")
             self._scan(root, is_shipped=False)
 
@@ -199,6 +199,14 @@ def _check_instance(instance: str) -> None:
             f"nodeset name {shorten(instance)} in the graph must be at most {MAX_NAME_LENGTH} "
             f"letters, digits and single underscores, and begin with a letter."
         )
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether a folder stands there; no, too, where no file can have that name."""
+    try:
+        return path.is_dir()
+    except OSError:
+        return False
 
 
 def find_shipped_workspace() -> Path:

@@ -100,7 +100,10 @@ _HEADER: TypeAdapter[StoreHeader] = TypeAdapter(StoreHeader)
 
 def is_store(folder: Path) -> bool:
     """Return whether a store was made there, finished or not."""
-    return (folder / HEADER_FILE).is_file()
+    try:
+        return (folder / HEADER_FILE).is_file()
+    except OSError:  # no name that a folder can have
+        return False
 
 
 def write_header(folder: Path, header: StoreHeader) -> None:

@@ -81,6 +81,7 @@ def test_a_folder_of_runs_need_not_be_there_yet(tmp_path):
 def test_data_that_is_named_but_not_there_is_missing(tmp_path):
     assert check_data({}).state == "warning"
     assert check_data({"WAYFARE_DATA": str(tmp_path / "x")}).state == "missing"
+    assert check_data({"WAYFARE_DATA": "x" * 300}).state == "missing"
     (tmp_path / "r2r").mkdir()
     assert "r2r" in check_data({"WAYFARE_DATA": str(tmp_path)}).detail
 

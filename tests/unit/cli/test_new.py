@@ -109,14 +109,21 @@ def test_a_name_that_another_workspace_holds_is_refused(run):
         run("nodeset", "policy_planner")
 
 
-@pytest.mark.parametrize("name", ["my__env", "9env", "my-env", "../env", "env_", ""])
+@pytest.mark.parametrize("name", ["my__env", "9env", "my-env", "../env", "env_", "", "x" * 101])
 def test_a_name_that_no_nodeset_can_have_is_refused(run, tmp_path, name):
     with pytest.raises(SetupError, match="can't be called"):
         run("nodeset", name)
     assert not (tmp_path / "nodesets").exists()
 
 
-@pytest.mark.parametrize("name", ["a/b", "graph.json", "", "-a"])
+@pytest.mark.parametrize("name", ["a/b", "graph.json", "", "-a", "x" * 101])
 def test_a_name_that_no_graph_can_have_is_refused(run, name):
     with pytest.raises(SetupError, match="can't be called"):
         run("graph", "--env", "env", "--", name)
+
+
+@pytest.mark.parametrize("kind", ["nodeset", "graph"])
+def test_a_name_that_is_too_long_is_told_its_length_and_the_bound(run, kind):
+    more = ["--env", "env"] if kind == "graph" else []
+    with pytest.raises(SetupError, match="has 300 characters: a name is at most 100 letters"):
+        run(kind, *more, "x" * 300)

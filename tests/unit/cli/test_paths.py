@@ -55,3 +55,31 @@ def test_nothing_is_written_under_a_name_that_leads_elsewhere(
     more = ("--env", "none") if kind == "graph" else ()
     refusal("new", kind, name, *more, "--dir", str(tmp_path / "here"))
     assert not list(tmp_path.rglob("*.py")) + list(tmp_path.rglob("*.json"))
+
+
+LONG = "x" * 300
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("eval", f"{LONG}.json"),
+        ("eval", "line", "--workspace", LONG),
+        ("eval", "--resume", "some", "--out", LONG),
+        ("new", "nodeset", "some", "--dir", LONG),
+        ("new", "graph", "some", "--env", "env_none", "--dir", LONG),
+        ("new", "nodeset", "some", "--workspace", LONG),
+        ("runs", "--out", LONG),
+        ("show", "some", "--out", LONG),
+        ("describe", "some", "--workspace", LONG),
+        ("call", "some__tool", "--workspace", LONG),
+        ("bake", "some", "--out", "store", "--workspace", LONG),
+    ],
+    ids=" ".join,
+)
+def test_a_path_that_no_file_can_have_is_refused_in_a_sentence(
+    refusal: Refusal, command: tuple[str, ...]
+) -> None:
+    text = refusal(*command)
+    assert text.startswith(("wayfare: ", "the graph"))
+    assert "Traceback" not in text
