@@ -54,10 +54,10 @@ def evaluate(
     as_json: option.Json = False,
 ) -> None:
     """Run GRAPH over episodes with N workers, or let a run go on with --resume."""
-    settings = Settings.read(os.environ, workspace or ())
+    settings, count = Settings.read(os.environ, workspace or ()), 1 if in_process else workers
     lasting = LastingOptions(episodes or "", split, seed, repeats, record, record_only)
-    options = EvalOptions(workers, step_budget, retries, tuple(set_ or ()), lasting)
-    how = ResumeRequest(resume, force, retry_errors)
+    options = EvalOptions(count, step_budget, retries, tuple(set_ or ()), lasting)
+    how = ResumeRequest(resume, force, retry_errors, out=out)
     folders, runs = settings.workspaces, out or settings.runs
     with _surround(settings, in_process=in_process, workers=workers) as around:
         run = run_with_options(

@@ -29,7 +29,6 @@ from wayfare.graph.document import GraphDocument, load_graph, read_graph
 from wayfare.graph.flatten import embed_graphs
 from wayfare.graph.override import apply_overrides
 from wayfare.graph.sketch import Manifest
-from wayfare.store.folder import find_folder
 from wayfare.store.recording import RecordMode
 from wayfare.store.room import Room
 from wayfare.store.writer import RunWriter
@@ -72,7 +71,7 @@ async def evaluate_async(
     return await run_with_options(
         graph,
         options,
-        ResumeRequest(resume, force, retry_errors),
+        ResumeRequest(resume, force, retry_errors, out=Path(out) if out else None),
         workspaces=[Path(folder) for folder in workspaces],
         out=Path(out or DEFAULT_RUNS),
         surroundings=surroundings or Surroundings(),
@@ -92,13 +91,11 @@ async def run_with_options(
     room = surroundings.make_room()
     if resume.run is None:
         return await _begin(graph, options, workspaces, out=out, around=surroundings, room=room)
-    with RunWriter.reopen(find_folder(resume.run, out), room=room) as writer:
+    with RunWriter.reopen(resume.find_folder(out), room=room) as writer:
         resumed = ResumedRun(writer, force=resume.force, retry_errors=resume.retry_errors)
         for note in writer.dropped:
             surroundings.notify(note)
         asked = options.resumed(writer.header)
-        if resumed.is_over and graph is None and not options.overrides:
-            return Run.open(resumed.end().out)
         folders = resumed.find_workspaces(workspaces)
         return await _resume(graph, asked, folders, resumed=resumed, around=surroundings, room=room)
 
@@ -213,7 +210,10 @@ async def _resume(
     completed = _complete(document, options.overrides, registry, around)
     request = options.request(completed, header.graph_name, tuple(workspaces))
     if resumed.is_over:
-        resumed.check_graph(completed)
+        resumed.check_same(request)
+        around.notify(
+            f"run {header.run_id} has nothing left to run; what it came to is given as it stands."
+        )
         return Run.open(resumed.end().out)
     return await _run(request, registry, around, opening=resumed, room=room)
 

@@ -13,6 +13,7 @@ from wayfare.evals.header import EvalRequest
 from wayfare.evals.recorder_choice import EpisodeChoice, RecordRequest
 from wayfare.evals.runner import RunRules
 from wayfare.graph.document import GraphDocument
+from wayfare.store.folder import find_folder
 from wayfare.store.recording import RecordMode
 from wayfare.store.records import RunHeader
 
@@ -21,11 +22,15 @@ DEFAULT_RETRIES = 2
 
 @dataclass(frozen=True, slots=True)
 class ResumeRequest:
-    """Which run is to go on, by id or folder, and how; None: a new one begins."""
+    """Which run is to go on, by id or folder, and how; None: a new one begins.
+
+    `out` is the folder of runs that was named beside it, if one was.
+    """
 
     run: str | Path | None = None
     force: bool = False
     retry_errors: bool = False
+    out: Path | None = None
 
     def __post_init__(self) -> None:
         """Refuse what belongs to a resumed run only. Raises SetupError."""
@@ -34,6 +39,19 @@ class ResumeRequest:
                 raise SetupError(
                     f"--{name.replace('_', '-')} is for a run that goes on; name it with --resume."
                 )
+
+    def find_folder(self, runs: Path) -> Path:
+        """Return the folder of the run, which may be one of `runs`; it goes on where it lies.
+
+        Raises ResumeRefusedError if that is not in `out`.
+        """
+        folder = find_folder(self.run or "", runs)
+        if self.out is not None and self.out.resolve() != folder.resolve().parent:
+            raise ResumeRefusedError(
+                f"run {folder} is not in --out {str(self.out)!r}, and a resumed run goes on where "
+                f"it lies. Leave --out out, or begin a new run."
+            )
+        return folder
 
 
 @dataclass(frozen=True, slots=True)

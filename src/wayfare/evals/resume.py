@@ -20,10 +20,10 @@ from wayfare.evals.comparison_header import (
 )
 from wayfare.evals.episodes import EpisodePlan, Listed
 from wayfare.evals.errors import ResumeRefusedError
+from wayfare.evals.header import EvalRequest
 from wayfare.evals.opening import OpenRun
 from wayfare.evals.report import summarise_run
 from wayfare.fleet.registry import WorkspaceComponentRegistry
-from wayfare.graph.document import GraphDocument
 from wayfare.store.errors import StorageWriteError
 from wayfare.store.folder import write_summary
 from wayfare.store.records import Attempt, EpisodeKey, EpisodeRecord, PlannedEpisode, RunHeader
@@ -104,9 +104,13 @@ class ResumedRun:
             worked_seconds=self.writer.worked_seconds,
         )
 
-    def check_graph(self, document: GraphDocument) -> None:
-        """Raise ResumeRefusedError if the run ran another graph, unless `force` is given."""
-        now = replace(self.header, graph=document.to_json())
+    def check_same(self, request: EvalRequest) -> None:
+        """Raise ResumeRefusedError if the run ran something else, unless `force` is given.
+
+        For a run that `is_over`: it compares what a header can say without starting anything.
+        """
+        settings = {**self.header.settings, "step_budget": request.rules.step_budget}
+        now = replace(self.header, graph=request.document.to_json(), settings=settings)
         differences = find_agent_differences(self.header, now)
         if differences and not self._force:
             raise ResumeRefusedError(_describe(self.header, differences))

@@ -121,6 +121,36 @@ def test_finished_run_is_not_given_out_as_one_of_other_options(wayfare: Any) -> 
     assert wayfare.run("eval", "drift", "--resume", folder, "--seed", "0").status == 0
 
 
+def test_finished_run_is_not_given_out_as_one_of_another_step_budget(wayfare: Any) -> None:
+    folder = wayfare.evaluate("drift", "--step-budget", "7")["out"]
+    other = wayfare.run("eval", "--resume", folder, "--step-budget", "3")
+    assert other.status == 2
+    assert "--step-budget" in other.err
+    assert "7" in other.err
+    assert "3" in other.err
+    same = wayfare.run("eval", "--resume", folder, "--step-budget", "7")
+    forced = wayfare.run("eval", "--resume", folder, "--step-budget", "3", "--force")
+    assert [same.status, forced.status] == [0, 0]
+    assert "has nothing left to run; what it came to is given as it stands" in forced.err
+
+
+def test_resumed_run_is_looked_for_where_out_says(wayfare: Any, tmp_path: Path) -> None:
+    folder = Path(wayfare.evaluate("drift")["out"])
+    away = wayfare.run("eval", "--resume", str(folder), "--out", str(tmp_path / "away"))
+    assert away.status == 2
+    assert "is not in --out" in away.err
+    assert "a resumed run goes on where it lies" in away.err
+    same = wayfare.run("eval", "--resume", str(folder), "--out", str(folder.parent))
+    assert same.status == 0, same.err
+
+
+def test_run_of_several_workers_goes_on_in_process_with_one(wayfare: Any) -> None:
+    folder = kill_in_the_middle(wayfare, "drift", *SLOW, "--workers", "3")
+    answer = wayfare.run("eval", "--resume", str(folder), "--in-process", "--force", "--json")
+    assert answer.status == 0, answer.err
+    assert answer.document["worker_count"] == 1
+
+
 def test_second_process_is_refused_and_told_who_writes(wayfare: Any) -> None:
     process = wayfare.start("eval", "drift", *SLOW, "--workers", "1")
     folder = wait_for_records(wayfare.folder / "runs", process)
