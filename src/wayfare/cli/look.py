@@ -16,18 +16,20 @@ from typing import Annotated, Any
 import typer
 
 from wayfare.cli import option
-from wayfare.cli.exit_status import ExitStatus, status_of
+from wayfare.cli.damage_view import render_damage
+from wayfare.cli.exit_status import ExitStatus
 from wayfare.cli.metric_view import render_breakdown
 from wayfare.cli.nodeset_view import nodeset_document, render_nodeset
 from wayfare.cli.output import Text, print_json, print_table, tell_progress
 from wayfare.cli.render import render_episodes, render_errors, render_runs, render_summary
 from wayfare.cli.settings import Settings
-from wayfare.evals.breakdown import Breakdown, break_down
+from wayfare.evals.breakdown import BUILT_IN_KEYS, Breakdown, break_down
+from wayfare.evals.damage import find_damage
 from wayfare.evals.report import list_episodes, show_document, summarise_run
 from wayfare.fleet.catalogue import NodeSetDescription, describe_nodesets
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.registry import NodeSetEntry, WorkspaceComponentRegistry
-from wayfare.store.labels import read_labels
+from wayfare.store.labels import Label, need_labels
 from wayfare.store.listing import list_runs
 from wayfare.store.records import EpisodeRecord
 from wayfare.store.resumption import read_resumptions
@@ -90,24 +92,28 @@ def show(
     out: option.Out = None,
     as_json: option.Json = False,
 ) -> None:
-    """Show a run: its summary and its episodes, whose coverage is certified anew."""
+    """Show a run: its summary and its episodes; coverage and files are checked anew."""
     reader = RunReader.open(run, out or Settings.read(os.environ).runs)
     summary, records = summarise_run(reader), reader.records()
+    damage = find_damage(reader)
     parts = _break_down(reader, records, by) if by is not None else None
     if as_json:
-        _print_json(_show_document(reader, summary, records, parts=parts))
+        document = _show_document(reader, summary, records, parts=parts)
+        _print_json({**document, "damage": [asdict(entry) for entry in damage]})
     else:
         resumptions = read_resumptions(reader.folder)
         last = render_summary(summary, resumptions, is_running=reader.is_running)
         rows = list_episodes(records)
         shown = [render_episodes(rows)] if parts is None else [render_breakdown(parts), Text()]
-        print_table(*shown, *render_errors(rows), last)
-    if summary.status == "uncertified":
-        raise typer.Exit(status_of(summary))
+        print_table(*shown, *render_errors(rows), last, *render_damage(damage, summary))
+    if damage or summary.status == "uncertified":
+        raise typer.Exit(ExitStatus.FAILED)
 
 
 def _break_down(reader: RunReader, records: Sequence[EpisodeRecord], key: str) -> Breakdown:
-    labels = read_labels(reader.folder, len(reader.header.episodes))
+    labels: dict[str, list[Label]] = {}
+    if key not in BUILT_IN_KEYS:
+        labels = need_labels(reader.folder, len(reader.header.episodes))
     return break_down(reader.header, records, key, labels=labels)
 
 

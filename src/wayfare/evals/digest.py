@@ -7,6 +7,7 @@ errors never enter.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from nodeset.digest import digest_items, digest_value
 from wayfare.store.firings import columns
@@ -40,6 +41,18 @@ def episode_digest(
         return digest_value(["error", list(key.parts), failure])
     results = [columns(firings), dict(metrics or {}), dict(undefined or {})]
     return digest_value([outcome, list(key.parts), *results])
+
+
+def is_proven(record: EpisodeRecord, firings: Mapping[str, Any]) -> bool:
+    """Return whether an episode's firings, as columns, are those that its record was made of.
+
+    The record of an `error` episode was made of none.
+    """
+    if record.error is not None:
+        return True
+    results = [dict(firings), dict(record.metrics), dict(record.undefined)]
+    digest = digest_value([record.outcome, list(record.key.parts), *results])
+    return digest.hex() == record.digest
 
 
 def run_digest(records: Iterable[EpisodeRecord]) -> bytes:

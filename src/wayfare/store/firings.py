@@ -14,6 +14,8 @@ import numpy as np
 from wayfare.store.records import Firing
 
 DIGEST_BYTES = 16
+_NUMBERS = ("path", "depth", "turns")
+"""The columns of whole numbers."""
 
 
 def sort_firings(firings: Iterable[Firing]) -> list[Firing]:
@@ -48,28 +50,31 @@ def columns(firings: Iterable[Firing]) -> dict[str, Any]:
 def pack_firings(position: int, firings: Iterable[Firing]) -> bytes:
     """Return the firings of the episode at `position` of the run's list as one payload."""
     fields = columns(firings)
-    for name in ("path", "depth", "turns"):
+    for name in _NUMBERS:
         fields[name] = fields[name].tobytes()
     packed: bytes = msgpack.packb({"position": position, **fields})
     return packed
 
 
+def unpack_columns(payload: bytes) -> tuple[int, dict[str, Any]]:
+    """Return the position that `pack_firings` was given, and the firings' columns."""
+    fields = msgpack.unpackb(payload)
+    numbers = {name: np.frombuffer(fields[name], dtype="<u4") for name in _NUMBERS}
+    return fields["position"], {"paths": fields["paths"], **numbers, "digests": fields["digests"]}
+
+
 def unpack_firings(payload: bytes) -> tuple[int, list[Firing]]:
     """Return what `pack_firings` was given, sorted."""
-    fields = msgpack.unpackb(payload)
+    position, fields = unpack_columns(payload)
     paths: list[str] = fields["paths"]
-    turns = np.frombuffer(fields["turns"], dtype="<u4").tolist()
+    turns = fields["turns"].tolist()
     digests: bytes = fields["digests"]
     firings = []
     first_turn = 0
     for number, (path, depth) in enumerate(
-        zip(
-            np.frombuffer(fields["path"], dtype="<u4").tolist(),
-            np.frombuffer(fields["depth"], dtype="<u4").tolist(),
-            strict=True,
-        )
+        zip(fields["path"].tolist(), fields["depth"].tolist(), strict=True)
     ):
         digest = digests[DIGEST_BYTES * number : DIGEST_BYTES * (number + 1)]
         firings.append(Firing(paths[path], tuple(turns[first_turn : first_turn + depth]), digest))
         first_turn += depth
-    return fields["position"], firings
+    return position, firings

@@ -44,6 +44,14 @@ def read_labels(folder: Path, episode_count: int) -> dict[str, list[Label]]:
     return columns
 
 
+def need_labels(folder: Path, episode_count: int) -> dict[str, list[Label]]:
+    """Return the columns, which every run has, if only none. Raises CorruptFileError."""
+    path = folder / LABELS_FILE
+    if not path.exists():
+        raise CorruptFileError(f"{path} is missing; every run has one.")
+    return read_labels(folder, episode_count)
+
+
 def _are_labels(column: Iterable[Any]) -> bool:
     return any(value is not None for value in column) and all(map(_is_label, column))
 

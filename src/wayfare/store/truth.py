@@ -6,16 +6,16 @@ Knows nothing of which episodes a run should have.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgpack
 from pydantic import TypeAdapter, ValidationError
 
 from wayfare.store.errors import CorruptFileError
-from wayfare.store.firings import unpack_firings
+from wayfare.store.firings import unpack_columns, unpack_firings
 from wayfare.store.frames import read_frame, read_frames
 from wayfare.store.records import EpisodeKey, EpisodeRecord, Firing
 
@@ -23,6 +23,7 @@ EPISODES_FILE = "episodes.frames"
 FIRINGS_FILE = "firings.frames"
 
 _RECORD: TypeAdapter[EpisodeRecord] = TypeAdapter(EpisodeRecord)
+_Firings = TypeVar("_Firings")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +90,21 @@ def read_latest(folder: Path, keys: Sequence[EpisodeKey]) -> list[Committed]:
 
 def read_firings(folder: Path, entry: Committed) -> list[Firing]:
     """Return an episode's firings, sorted by turns and path. Raises CorruptFileError."""
+    return _read_firings(folder, entry, unpack_firings)
+
+
+def read_columns(folder: Path, entry: Committed) -> dict[str, Any]:
+    """Return an episode's firings as columns. Raises CorruptFileError."""
+    return _read_firings(folder, entry, unpack_columns)
+
+
+def _read_firings(
+    folder: Path, entry: Committed, unpack: Callable[[bytes], tuple[int, _Firings]]
+) -> _Firings:
     path = folder / FIRINGS_FILE
     where = f"{path}: byte {entry.firings_offset}"
     try:
-        position, firings = unpack_firings(read_frame(path, entry.firings_offset))
+        position, firings = unpack(read_frame(path, entry.firings_offset))
     except (ValueError, TypeError, LookupError) as error:
         raise CorruptFileError(f"{where}: no firings: {error!r}") from error
     if position != entry.position:

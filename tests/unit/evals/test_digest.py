@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from wayfare.evals.digest import episode_digest, run_digest
+from wayfare.evals.digest import episode_digest, is_proven, run_digest
+from wayfare.store.firings import columns, pack_firings, unpack_columns
 from wayfare.store.records import EpisodeKey, EpisodeRecord, ErrorRecord, Firing
 
 KEY = EpisodeKey("env", "0123", "val", "scene", "7")
@@ -71,6 +72,14 @@ def test_an_errors_place_and_type_matter(change):
 def record(id_, digest):
     key = replace(KEY, id=id_)
     return EpisodeRecord(key=key, index=0, outcome="completed", worker=0, digest=digest)
+
+
+def test_firings_prove_the_record_that_was_made_of_them_and_no_other():
+    digest = episode_digest(KEY, **BASE).hex()
+    made = replace(record(KEY.id, digest), metrics={"success": True})
+    assert is_proven(made, unpack_columns(pack_firings(0, FIRINGS))[1])
+    assert not is_proven(made, columns(FIRINGS[:2]))
+    assert is_proven(replace(made, error=fault()), columns(()))
 
 
 def test_a_runs_digest_depends_on_the_episodes_not_on_their_order():

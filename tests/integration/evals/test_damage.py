@@ -1,0 +1,124 @@
+"""`wayfare show` tells which of a run's files are damaged, whom it concerns, and what holds."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wayfare.store.frames import FRAME_BYTES
+from wayfare.store.run import RunReader
+from wayfare.store.truth import FIRINGS_FILE, read_latest
+
+HOLDS = "what holds: outcomes, metrics and digests of 6 episodes; they stand in the records"
+
+
+@pytest.fixture(scope="module")
+def made() -> dict[str, Path]:
+    """Keep runs that several tests damage copies of."""
+    return {}
+
+
+@pytest.fixture
+def run(wayfare: Any, made: dict[str, Path], tmp_path_factory: Any, tmp_path: Path) -> Any:
+    """Give a function from a graph and `--record` to a copy of such a run, to be damaged."""
+
+    def copy(graph: str = "camera", record: str = "actions") -> Path:
+        if f"{graph} {record}" not in made:
+            folder = tmp_path_factory.mktemp(graph)
+            wayfare.environment["WAYFARE_RUNS"] = str(folder)
+            made[f"{graph} {record}"] = Path(wayfare.evaluate(graph, "--record", record)["out"])
+        target = tmp_path / "runs" / "copy"
+        shutil.copytree(made[f"{graph} {record}"], target)
+        return target
+
+    return copy
+
+
+def show(wayfare: Any, folder: Path) -> tuple[dict[str, Any], str]:
+    """Return the one damage of a run and what is said of it."""
+    told, shown = wayfare.run("show", str(folder), "--json"), wayfare.run("show", str(folder))
+    assert (told.status, shown.status) == (3, 3), told.err
+    (damage,) = told.document["damage"]
+    assert f"damaged: {damage['problem']}" in shown.out
+    return damage, shown.out
+
+
+@pytest.mark.parametrize("record", ["none", "actions", "frames", "full"])
+def test_a_run_is_whole_as_it_was_written(wayfare: Any, run: Any, record: str) -> None:
+    assert wayfare.show(str(run(record=record)))["damage"] == []
+
+
+def test_a_run_for_a_leaderboard_is_whole_as_it_was_written(wayfare: Any, run: Any) -> None:
+    assert wayfare.show(str(run("outing")))["damage"] == []
+
+
+def test_a_damaged_byte_concerns_the_one_episode_whose_firing_it_is(wayfare: Any, run: Any) -> None:
+    folder = run()
+    header = RunReader.open(folder, folder.parent).header
+    entry = read_latest(folder, [planned.key for planned in header.episodes])[2]
+    content = bytearray((folder / FIRINGS_FILE).read_bytes())
+    content[entry.firings_offset + FRAME_BYTES + 5] ^= 1
+    (folder / FIRINGS_FILE).write_bytes(content)
+
+    damage, shown = show(wayfare, folder)
+
+    assert damage["episodes"] == [entry.record.key.text]
+    assert f"byte {entry.firings_offset}" in damage["problem"]
+    assert f"of 1 of 6 episodes: {entry.record.key.text}" in shown
+    assert HOLDS in shown
+
+
+@pytest.mark.parametrize(
+    ("graph", "record", "file", "lost"),
+    [
+        ("camera", "none", "firings.frames", "what each node gave"),
+        ("camera", "none", "labels.json", "the info that `--by`"),
+        ("camera", "actions", "actions.frames", "the actions that were taken"),
+        ("camera", "frames", "videos.frames", "the videos"),
+        ("camera", "frames", "videos", "the videos"),
+        ("camera", "full", "calls", "the calls, which `wayfare replay` sends again"),
+        ("outing", "actions", "poses.frames", "the poses"),
+    ],
+)
+def test_a_missing_file_concerns_all_episodes(
+    wayfare: Any, run: Any, graph: str, record: str, file: str, lost: str
+) -> None:
+    folder = run(graph, record)
+    path = folder / file
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    damage, shown = show(wayfare, folder)
+    assert damage["file"] == file
+    assert len(damage["episodes"]) == len(list_keys(folder))
+    assert f"  lost: {lost}" in shown
+    assert f", of all {len(list_keys(folder))} episodes" in shown
+
+
+def test_a_damaged_recording_concerns_the_episodes_that_stand_behind_it(
+    wayfare: Any, run: Any
+) -> None:
+    folder = run()
+    path = folder / "actions.frames"
+    content = path.read_bytes()
+    path.write_bytes(content[: len(content) // 2])
+    damage, shown = show(wayfare, folder)
+    assert 0 < len(damage["episodes"]) < 6
+    assert "what it had of some episodes is not there" in damage["problem"]
+    assert HOLDS in shown
+
+
+def test_labels_are_missed_only_by_who_asks_for_them(wayfare: Any, run: Any) -> None:
+    folder = run("outing")
+    assert wayfare.run("show", str(folder), "--by", "weather").status == 0
+    (folder / "labels.json").write_text("{}")
+    by_scene = wayfare.run("show", str(folder), "--by", "scene", "--json")
+    assert (by_scene.status, len(by_scene.document["damage"])) == (3, 1)
+    by_label = wayfare.run("show", str(folder), "--by", "weather")
+    assert (by_label.status, "labels.json is damaged" in by_label.err) == (2, True)
+
+
+def list_keys(folder: Path) -> list[str]:
+    header = RunReader.open(folder, folder.parent).header
+    return [planned.key.text for planned in header.episodes]
