@@ -46,6 +46,7 @@ from wayfare.fleet.fleet import Fleet
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.pool import EnvWorkerPool, WorkerHandle
 from wayfare.fleet.registry import WorkspaceComponentRegistry
+from wayfare.fleet.shutdown import tell_shutdown_faults
 from wayfare.graph.calls import InfrastructureError, ToolCall
 from wayfare.graph.document import FORMAT_VERSION, GraphDocument, NodeSpec
 from wayfare.graph.tooltype import SEPARATOR
@@ -181,7 +182,9 @@ async def _perform(
             raise RunFailedError(f"the call got no answer: {error}") from error
         wanting = {name for name, place in fleet.placements.items() if place.preflight}
         failed = done.failed.partition(SEPARATOR)[0]
-        return replace(done, wants_episode=episode is None and failed in wanting)
+        transcript = replace(done, wants_episode=episode is None and failed in wanting)
+    tell_shutdown_faults(fleet.shutdown_faults, tell_progress)
+    return transcript
 
 
 async def _find_episode(asked: _Asked, fleet: Fleet) -> tuple[str | None, EpisodeContext | None]:

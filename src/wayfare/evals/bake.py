@@ -127,7 +127,13 @@ class Baker:
         declaration = self._entry.declaration
         placement = place(declaration.name, declaration.parallelism, worker_count)
         self._member = Member(declaration, self._entry.path, self._request.config, placement)
-        return start_crew(self._member, launcher, self._drain, retries=self._request.retries)
+        return start_crew(
+            self._member,
+            launcher,
+            self._drain,
+            retries=self._request.retries,
+            notify=self._around.notify,
+        )
 
     async def _plan(self, crew: Crew) -> BakePlan:
         request, name = self._request, self._entry.name

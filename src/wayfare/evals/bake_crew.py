@@ -20,6 +20,7 @@ from wayfare.fleet.fleet import HASTY_CLOSE_SECONDS, Fleet
 from wayfare.fleet.launcher import Launcher
 from wayfare.fleet.member import Member
 from wayfare.fleet.pool import EnvWorkerPool, WorkerHandle
+from wayfare.fleet.shutdown import tell_shutdown_faults
 from wayfare.graph.calls import InfrastructureError
 from wayfare.store.records import EpisodeKey, PlannedEpisode
 
@@ -99,11 +100,17 @@ class Crew:
 
 @asynccontextmanager
 async def start_crew(
-    member: Member, launcher: Launcher, drain: Drain, *, retries: int
+    member: Member,
+    launcher: Launcher,
+    drain: Drain,
+    *,
+    retries: int,
+    notify: Callable[[str], None],
 ) -> AsyncIterator[Crew]:
     """Give workers with fresh copies of one nodeset, which end with the context.
 
-    Raises FleetSetupError, and RunInterruptedError when asked to end meanwhile.
+    `notify` is told of those that do not end as they should. Raises FleetSetupError, and
+    RunInterruptedError when asked to end meanwhile.
     """
     starting = Fleet.start([member], len(member.placement.copies), launcher)
     async with (
@@ -113,6 +120,7 @@ async def start_crew(
         yield Crew(fleet, pool.workers, drain, retries=retries)
         if drain.is_asked:
             await fleet.close(HASTY_CLOSE_SECONDS)
+    tell_shutdown_faults(fleet.shutdown_faults, notify)
 
 
 def _plan(job: Job, number: int) -> PlannedEpisode:

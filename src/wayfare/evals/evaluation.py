@@ -35,6 +35,7 @@ from wayfare.fleet.fleet import HASTY_CLOSE_SECONDS, HEALTH_SECONDS, Fleet
 from wayfare.fleet.launcher import Launcher
 from wayfare.fleet.pool import EnvWorkerPool
 from wayfare.fleet.registry import WorkspaceComponentRegistry
+from wayfare.fleet.shutdown import describe_shutdown_faults
 from wayfare.graph.calls import InfrastructureError
 from wayfare.graph.fault import Fault, GraphError
 from wayfare.graph.plan import Plan, compile_plan
@@ -96,7 +97,9 @@ class Evaluation:
             self._mention_idle(len(plan.planned))
             fleet.readiness.begin()
             await self._drain.unless_asked(fleet.readiness.wait_for_one())
-            return await self._run_episodes(fleet, environment, plan, graph_plan)
+            summary = await self._run_episodes(fleet, environment, plan, graph_plan)
+        await self._tell_shutdown_faults(fleet, Path(summary.out) / "logs")
+        return summary
 
     async def _check_nodesets(self) -> None:
         """Raise GraphError with all faults of a graph some of whose nodesets are nowhere."""
@@ -205,6 +208,17 @@ class Evaluation:
             await asyncio.to_thread(self._launcher.keep_logs, folder, self._secrets.mask)
         except OSError as error:
             self._notify(f"what copies printed is not kept in {folder}: {error.strerror}")
+
+    async def _tell_shutdown_faults(self, fleet: Fleet, folder: Path) -> None:
+        """Tell of copies that did not shut down as they should; the run's results stand."""
+        faults = fleet.shutdown_faults
+        if not faults:
+            return
+        await self._keep_logs(folder)
+        log = folder / f"{faults[0].tag}.log"
+        where = f"What it printed is in {log}." if log.exists() else faults[0].traceback_text
+        text = f"{describe_shutdown_faults(faults)} The results of the run stand. {where}"
+        self._notify(self._secrets.mask(text.rstrip()))
 
     async def _summarise(self, fleet: Fleet, run: OpenRun, elapsed_seconds: float) -> RunSummary:
         reader = RunReader(run.writer.folder, run.writer.header)

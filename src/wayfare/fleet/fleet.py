@@ -6,7 +6,6 @@ Knows nothing of workers' episodes or of where copies run.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +23,7 @@ from wayfare.fleet.readiness import (
     judge_death,
     judge_failed_start,
 )
+from wayfare.fleet.shutdown import ShutdownFault, shut_down
 from wayfare.fleet.together import together
 from wayfare.fleet.watch import Watch, end_stopped
 
@@ -71,6 +71,8 @@ class Fleet:
         self.worker_count = worker_count
         self._launcher = launcher
         self.readiness = Readiness(copies, self.replace)
+        self.shutdown_faults: list[ShutdownFault] = []
+        """Of all copies that were shut down so far."""
         self._watch: asyncio.Task[None] | None = None
 
     @classmethod
@@ -205,17 +207,9 @@ class Fleet:
         await self._shut_down(list(self.copies.values()), seconds)
 
     async def _shut_down(self, copies: Sequence[RunningCopy], seconds: float) -> None:
-        deadline = time.monotonic() + seconds
-        shutdowns = [
-            running.control.request("shutdown", budget_seconds=seconds) for running in copies
-        ]
-        await asyncio.gather(*shutdowns, return_exceptions=True)
-        endings = [running.copy.exited for running in copies]
-        if endings:
-            await asyncio.wait(endings, timeout=max(0.0, deadline - time.monotonic()))
-        for running in copies:
-            running.copy.kill()
-            await running.control.close()
+        for fault in await shut_down(copies, seconds):
+            if not fault.is_overdue or seconds > HASTY_CLOSE_SECONDS:
+                self.shutdown_faults.append(fault)
 
     def _first_copy(self, instance: str) -> RunningCopy:
         return self.copies[self.members[instance].placement.copies[0].tag]

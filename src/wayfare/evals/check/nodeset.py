@@ -6,7 +6,7 @@ Knows nothing of graphs' results or of how a report looks.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ from wayfare.evals.check.verdict import (
     conclude,
 )
 from wayfare.fleet.place import place
+from wayfare.fleet.shutdown import ShutdownFault, describe_shutdown_faults
 from wayfare.store.run import RunReader
 
 CALLS_PER_TOOL = 8
@@ -62,6 +63,7 @@ async def check_nodeset(gatherer: Gatherer, from_run: RunReader | None = None) -
         check_metadata(laboratory.listings),
         controller,
         *_conclude_coverage(material, tools),
+        *_conclude_shutdown(laboratory.shutdown_faults),
         *hints,
     )
     return NodesetCheck(
@@ -235,6 +237,12 @@ def _conclude_coverage(material: Material, tools: Mapping[str, CheckedTool]) -> 
         yield Property(name="coverage", verdict="warning", says=says)
     if not material.unreached and not material.faltered:
         yield Property(name="coverage", verdict="pass", says="every tool was checked")
+
+
+def _conclude_shutdown(faults: Sequence[ShutdownFault]) -> Iterator[Property]:
+    if faults:
+        says = describe_shutdown_faults(faults).rstrip(".")
+        yield Property(name="shutdown", verdict="warning", says=says)
 
 
 def _conclude(name: str, found: Mapping[Any, CounterExample], says: str) -> Property:

@@ -25,6 +25,7 @@ from wayfare.fleet.member import Member
 from wayfare.fleet.place import place
 from wayfare.fleet.pool import EnvWorkerPool, WorkerHandle
 from wayfare.fleet.registry import NodeSetEntry
+from wayfare.fleet.shutdown import ShutdownFault
 from wayfare.graph.calls import InfrastructureError
 
 HASH_SEED_VARIABLE = "PYTHONHASHSEED"
@@ -150,6 +151,7 @@ class Laboratory:
     """Per hash seed what a process with it listed."""
     copies: int = field(default=0)
     """How many were started."""
+    shutdown_faults: list[ShutdownFault] = field(default_factory=list)
     _places: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(max(MIN_PLACES, os.cpu_count() or 1))
     )
@@ -189,6 +191,7 @@ class Laboratory:
                 if conditions.hash_seed not in self.listings:
                     self.listings[conditions.hash_seed] = await self._list(subject)
                 yield subject
+        self.shutdown_faults += fleet.shutdown_faults
 
     async def _list(self, subject: Subject) -> Listing:
         metadata = subject.manifest["metadata"]
