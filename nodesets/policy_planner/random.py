@@ -45,9 +45,10 @@ def sample_box(space: Space, rng: np.random.Generator) -> Any:
     """
     bounds = _freeze(space["low"]), _freeze(space["high"])
     box = _describe_box(space["dtype"], tuple(space["shape"]), *bounds)
-    drawn = rng.uniform(*box.uniform)
-    tail, middle = rng.exponential(size=box.low.shape), rng.normal(size=box.low.shape)
-    if not box.is_finite.all():
+    shape = box.low.shape
+    drawn = box.begin + box.width * rng.random(shape)
+    tail, middle = rng.exponential(size=shape), rng.normal(size=shape)
+    if not box.is_bounded:
         has_low, has_high = np.isfinite(box.low), np.isfinite(box.high)
         tails = np.where(has_low, box.low, 0.0) + tail, np.where(has_high, box.high, 0.0) - tail
         drawn = np.select([box.is_finite, has_low, has_high], [drawn, *tails], middle)
@@ -56,13 +57,15 @@ def sample_box(space: Space, rng: np.random.Generator) -> Any:
 
 
 class _Box(NamedTuple):
-    """A box's bounds, one per element, and those between which one draws uniformly."""
+    """A box's bounds, one per element, and where one draws uniformly: from `begin`, `width` far."""
 
     dtype: np.dtype[Any]
     low: Any
     high: Any
     is_finite: Any
-    uniform: tuple[Any, Any]
+    is_bounded: bool
+    begin: Any
+    width: Any
 
 
 @lru_cache(maxsize=256)
@@ -71,8 +74,15 @@ def _describe_box(dtype: str, shape: tuple[int, ...], low: Any, high: Any) -> _B
     lows, highs = _bound(low, shape, -np.inf), _bound(high, shape, np.inf)
     is_finite = np.isfinite(lows) & np.isfinite(highs)
     top = highs + 1.0 if kind.kind in "iu" else highs
-    uniform = np.where(is_finite, lows, 0.0), np.where(is_finite, top, 1.0)
-    return _Box(kind, lows, highs, is_finite, uniform)
+    begin = np.where(is_finite, lows, 0.0)
+    with np.errstate(over="ignore"):  # refused below
+        width = np.where(is_finite, top, 1.0) - begin
+    if not np.all((width >= 0) & np.isfinite(width)):
+        raise ValueError(
+            f"action_space is a box from {low!r} to {high!r}; each high bound must be "
+            "at or above its low one, by a finite distance"
+        )
+    return _Box(kind, lows, highs, is_finite, bool(is_finite.all()), begin, width)
 
 
 def _freeze(values: Any) -> Any:

@@ -77,6 +77,19 @@ def test_an_action_depends_on_its_rows_seed_and_not_on_the_batch():
     assert not np.array_equal(alone[0], alone[1])
 
 
+@pytest.mark.parametrize(("low", "high"), [(2.0, 1.0), (-1.7e308, 1.7e308)])
+def test_a_box_that_one_cannot_draw_from_is_named(low, high):
+    described = {"kind": "box", "low": [low], "high": [high], "shape": [1], "dtype": "<f8"}
+    with pytest.raises(ValueError, match="each high bound must be at or above its low one"):
+        draw(described, [0])
+
+
+def test_a_bounded_box_is_drawn_from_as_numpy_does_it():
+    described = {"kind": "box", "low": [-2.0], "high": [3.0], "shape": [1], "dtype": "<f8"}
+    for seed in range(20):
+        assert draw(described, [seed])[0] == Context({}, seed=seed).rng.uniform(-2.0, 3.0)
+
+
 def test_an_unknown_kind_of_space_is_named():
     with pytest.raises(ValueError, match="kind 'graph'; it must be one of discrete"):
         draw({"kind": "graph"}, [0])
