@@ -11,6 +11,7 @@ import pytest
 import wayfare
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.usefixtures("habitat")]
+WORKSPACES = [Path(__file__).resolve().parents[2] / "workspace"]
 GRID = {"spacing_m": 1.0}
 EPISODES = 4
 SHARED = {"list", "start", "observe", "act"}
@@ -28,6 +29,59 @@ def config(pointnav: dict[str, Any]) -> dict[str, Any]:
 def bake(out: Path, config: dict[str, Any], **options: Any) -> wayfare.Bake:
     given = {"by": "scene", "split": "test", "episodes": EPISODES, "verify": ALL_ROWS, **options}
     return wayfare.bake("env_habitat", out=out, config=config, **given)
+
+
+def evaluate(agent: Any, **options: Any) -> wayfare.Run:
+    return wayfare.evaluate(agent, workspaces=WORKSPACES, **options)
+
+
+def habitat_wanderer(config: dict[str, Any]) -> wayfare.Graph:
+    """Build the agent that goes from pose to pose as the pictures say, on the simulator."""
+    graph = wayfare.Graph("wander_live", environment="env_habitat")
+    graph.nodeset("env_habitat", config=config)
+    poses = graph.add("env_habitat__navigable_poses", "list", config=GRID).poses
+    start = graph.add("policy_planner__grid_start", "start", poses=poses)
+    with graph.loop("turn", pose=start.pose) as turn:
+        seen = graph.add("env_habitat__observe_pose", "observe", pose=turn.pose)
+        act = graph.add(
+            "policy_gaze__wander",
+            "act",
+            poses=poses,
+            pose=turn.pose,
+            rgb=seen.rgb,
+            depth=seen.depth,
+        )
+        graph.add("env_habitat__step_pose", "go", pose=act.pose)
+        turn.carry(pose=act.pose)
+        turn.stop(act.done)
+    scored = graph.add("env_habitat__evaluate", "evaluate", after=turn.final_step)
+    graph.output("metrics", scored.metrics)
+    return graph
+
+
+def served_wanderer(config: dict[str, Any]) -> wayfare.Graph:
+    """Build the same agent on a store."""
+    graph = wayfare.Graph("wander_served", environment="env_pose_lookup")
+    graph.nodeset("env_pose_lookup", config=config)
+    index = graph.episode().episode_index
+    poses = graph.add("env_pose_lookup__navigable_poses", "list", episode_index=index).poses
+    start = graph.add("policy_planner__grid_start", "start", poses=poses)
+    with graph.loop("turn", pose=start.pose) as turn:
+        seen = graph.add("env_pose_lookup__observe", "observe", pose=turn.pose)
+        act = graph.add(
+            "policy_gaze__wander",
+            "act",
+            poses=poses,
+            pose=turn.pose,
+            rgb=seen.rgb,
+            depth=seen.depth,
+        )
+        way = graph.collect(turn.pose)
+        turn.carry(pose=act.pose)
+        turn.stop(act.done)
+    scored = graph.add("env_pose_lookup__evaluate", "evaluate", poses=way)
+    graph.output("metrics", scored.metrics)
+    return graph
 
 
 def trajectories(run: wayfare.Run) -> list[list[tuple[str, tuple[int, ...], bytes]]]:
@@ -48,18 +102,22 @@ def test_all_rows_are_what_a_fresh_simulator_draws_and_an_agent_goes_the_same_wa
     pictures = np.load(baked.folder / "outputs" / "rgb.npy", mmap_mode="r")
     assert len({picture.tobytes() for picture in pictures}) > baked.rows / 2
 
-    walk = {"episodes": EPISODES, "step_budget": 30, "out": tmp_path / "runs"}
-    live = wayfare.evaluate("habitat_grid", split="test", overrides=pointnav, workers=2, **walk)
-    store = {"env_pose_lookup.store": str(baked.folder)}
-    runs = [
-        wayfare.evaluate("pose_lookup_grid", overrides=store, workers=n, **walk) for n in (1, 2, 8)
+    store = {"store": str(baked.folder)}
+    pairs = [
+        (habitat_wanderer(config), served_wanderer(store), {}),
+        ("habitat_grid", "pose_lookup_grid", {"env_pose_lookup.store": str(baked.folder)}),
     ]
-    assert len({run.digest for run in runs}) == 1
-    assert {episode.outcome for episode in (*live.episodes, *runs[0].episodes)} <= {
-        "completed",
-        "truncated",
-    }
-    assert trajectories(runs[0]) == trajectories(live)
+    walk = {"episodes": EPISODES, "step_budget": 20, "out": tmp_path / "runs"}
+    for live_agent, served_agent, settings in pairs:
+        overrides = pointnav if settings else {}
+        live = evaluate(live_agent, split="test", overrides=overrides, workers=2, **walk)
+        served = [evaluate(served_agent, overrides=settings, workers=n, **walk) for n in (1, 8)]
+        assert served[0].digest == served[1].digest
+        assert trajectories(served[0]) == trajectories(live)
+        assert {episode.error for episode in live.episodes} == {None}
+        if not settings:
+            acts = {digest for e in trajectories(live) for path, _, digest in e if path == "act"}
+            assert len(acts) > 10, "it goes from place to place"
 
 
 def test_a_few_camera_poses_of_a_file_are_rendered_too(

@@ -112,3 +112,14 @@ def test_only_what_is_rendered_is_an_output(
     ports = loaded.tools["observe_pose"].output_ports
 
     assert [port.name for port in ports] == outputs
+
+
+def test_viewpoints_a_fraction_of_a_millimetre_apart_are_told_apart() -> None:
+    locations = connectivity()
+    locations[2]["pose"][3] = 2e-4  # b, where a was moved to
+    locations[0]["pose"][7] = 2.0
+    graph = NavigationGraph(SCAN, locations)
+
+    found = {find_view(graph, pose)[0] for pose in camera_poses(graph)[: 2 * VIEWS]}
+
+    assert found == {"a", "b"}

@@ -1,8 +1,10 @@
-"""A policy whose every move hangs on every pixel of the panorama."""
+"""Policies whose every move hangs on every pixel that they see."""
 
 from __future__ import annotations
 
 from typing import Any
+
+import numpy as np
 
 from nodeset import BaseCanvasNode, BaseNodeSet, PortDef
 from nodeset.digest import digest_value, hash64
@@ -32,9 +34,30 @@ class Choose(BaseCanvasNode):
         }
 
 
+class Wander(BaseCanvasNode):
+    """Go to one of the poses, or stop, as a hash of what is seen from where says."""
+
+    node_type = "policy_gaze__wander"
+    batched = True
+    batch_dim = "rgb"
+    input_ports = [
+        PortDef("poses", "ANY", "an array (N, 7), which may differ from row to row"),
+        PortDef("pose", "POSE", "where it looks from"),
+        PortDef("rgb", "IMAGE"),
+        PortDef("depth", "DEPTH"),
+    ]
+    output_ports = [PortDef("pose", "POSE"), PortDef("done", "BOOL")]
+
+    def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
+        looks = zip(inputs["pose"], inputs["rgb"], inputs["depth"])
+        hashes = [hash64(pose, rgb, depth) for pose, rgb, depth in looks]
+        chosen = [np.array(poses[n % len(poses)]) for poses, n in zip(inputs["poses"], hashes)]
+        return {"pose": chosen, "done": [n % 31 == 0 for n in hashes]}
+
+
 class GazeNodeSet(BaseNodeSet):
     name = "policy_gaze"
     parallelism = "shared"
 
     def get_tools(self) -> list[BaseCanvasNode]:
-        return [Choose()]
+        return [Choose(), Wander()]
