@@ -139,7 +139,7 @@ async def measure_upkeep(options: argparse.Namespace) -> tuple[dict[str, Any], s
     cpu = Figure(tuple(upkeep.cpu_shares))
     rows = [
         ["digests, results, live table: workers' time", found["between episodes"].describe()],
-        ["main process, start and calls included: CPU", cpu.describe()],
+        ["main process, start and calls included, awake between answers: CPU", cpu.describe()],
     ]
     table = format_table(["environment that steps in 1 ms", "share of its time"], rows)
     return {**found, "cpu": cpu}, table
