@@ -188,6 +188,7 @@ def bake_document(done: Bake) -> dict[str, Any]:
         "elapsed_s": done.elapsed_seconds,
         "outputs": {o.name: {"dtype": o.dtype, "shape": o.shape} for o in header.outputs},
         "verification": verification and asdict(verification),
+        "is_verdict_earlier": done.is_verdict_earlier,
     }
 
 
@@ -206,6 +207,11 @@ def _sentences(done: Bake) -> list[str]:
     kept = f", {done.kept} of them kept" if done.kept else ""
     took = f"{done.rendered} rendered in {done.elapsed_seconds:.1f} s"
     said = [f"\n{done.folder}: {rows}{kept}; {took}"]
+    if done.kept == header.rows:
+        said = [f"\n{done.folder}: {rows}; already finished; nothing rendered."]
+        said.append("By their digests all rows are what was written.")
+    if done.is_verdict_earlier:
+        said.append("What an earlier call found:")
     if done.status == "incomplete":
         said.append("It is incomplete: the same command goes on.")
     elif verification is None:

@@ -5,6 +5,7 @@ Knows nothing of settings, of signals, or of where copies are started.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -50,6 +51,8 @@ class Bake:
     kept: int
     """Rows that an earlier call had finished."""
     elapsed_seconds: float
+    is_verdict_earlier: bool = False
+    """Whether what the verification found was found by an earlier call."""
 
     @property
     def folder(self) -> Path:
@@ -112,6 +115,7 @@ class Baker:
                     await self._render(crew, plan, store)
                     rendered = store.finished - kept
             with PoseStore.reopen(self._request.out) as store:
+                before = store.header.verification
                 status = await self._conclude(launcher, plan, store)
                 header = store.header
         return Bake(
@@ -121,6 +125,7 @@ class Baker:
             rendered=rendered,
             kept=kept,
             elapsed_seconds=time.monotonic() - began,
+            is_verdict_earlier=before is not None and header.verification is before,
         )
 
     def _start(self, launcher: Launcher, worker_count: int) -> Any:
@@ -159,7 +164,13 @@ class Baker:
         out = self._request.out
         if is_store(out):
             plan.refuse_another(read_header(out))
-            return PoseStore.reopen(out)
+            store = PoseStore.reopen(out)
+            try:
+                await asyncio.to_thread(store.refuse_damage)
+            except BaseException:
+                store.close()
+                raise
+            return store
         await self._drain.unless_asked(crew.fleet.initialize_all())
         poses = await self._drain.unless_asked(self._gather_poses(crew, plan))
         probing = probe_outputs(

@@ -155,8 +155,8 @@ class VerifyWork:
             if self._drain.is_asked:
                 return
             live = await self._renderer.render(worker, self._store.poses[row], row)
-            stored, digest = self._store.read(row)
-            if not digest_row(live) == digest_row(stored) == digest:
+            _, digest = self._store.read(row)
+            if digest_row(live) != digest:
                 self.different.add(row)
             self.seen.add(row)
 

@@ -12,8 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import xxhash
-
+from nodeset.digest import hash_document
 from wayfare.store.errors import CorruptFileError, FormatVersionError, StorageWriteError
 from wayfare.store.frames import FORMAT_VERSION, describe_version
 
@@ -92,5 +91,4 @@ def sync_folder(folder: Path) -> None:
 
 def checksum(fields: Mapping[str, Any]) -> str:
     """Return what tells one document from all others."""
-    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
-    return xxhash.xxh3_64_hexdigest(text.encode("utf-8", "surrogatepass"))
+    return hash_document(fields)

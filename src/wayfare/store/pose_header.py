@@ -14,11 +14,12 @@ import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from wayfare.store.document import read_document, write_document
-from wayfare.store.errors import CorruptFileError
+from wayfare.store.errors import CorruptFileError, FormatVersionError
 from wayfare.store.records import NodesetRecord
 
 HEADER_FILE = "store.json"
 DIGEST_BYTES = 16
+STORE_FORMAT = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,10 @@ class StoreHeader:
     scenes: tuple[SceneRows, ...]
     poses_hash: str
     outputs: tuple[StoredOutput, ...]
+    store_format: int = STORE_FORMAT
     is_finished: bool = False
+    digests_hash: str = ""
+    """What `digests.npy` holds, once the store is finished."""
     verification: Verification | None = None
 
     @property
@@ -114,7 +118,17 @@ def write_header(folder: Path, header: StoreHeader) -> None:
 def read_header(folder: Path) -> StoreHeader:
     """Return what `store.json` says. Raises CorruptFileError, FormatVersionError."""
     path = folder / HEADER_FILE
+    fields = read_document(path)
+    if fields.get("store_format") != STORE_FORMAT:
+        raise FormatVersionError(
+            f"{path} has store format {fields.get('store_format')!r}, this Wayfare reads "
+            f"{STORE_FORMAT}; bake it again, into another folder."
+        )
     try:
-        return _HEADER.validate_python(read_document(path))
+        header = _HEADER.validate_python(fields)
     except ValidationError as error:
         raise CorruptFileError(f"{path}: {error}") from error
+    for output in header.outputs:
+        if not output.name.isidentifier():
+            raise CorruptFileError(f"{path}: output {output.name!r} is no name of a port.")
+    return header

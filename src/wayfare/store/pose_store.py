@@ -20,6 +20,7 @@ import numpy.typing as npt
 from nodeset.digest import digest_value
 from wayfare.store.document import sync_folder
 from wayfare.store.errors import CorruptFileError, RunLockedError, StorageWriteError
+from wayfare.store.pose_file import BAKE_AGAIN, PoseFile
 from wayfare.store.pose_header import (
     DIGEST_BYTES,
     HEADER_FILE,
@@ -34,6 +35,7 @@ POSES_FILE = "poses.npy"
 FINISHED_FILE = "finished.npy"
 DIGESTS_FILE = "digests.npy"
 OUTPUTS_FOLDER = "outputs"
+POSE_SIZE = 7
 
 Array = npt.NDArray[Any]
 Row = Mapping[str, Array]
@@ -52,13 +54,18 @@ class PoseStore:
         self.header = header
         self._lock = _lock(folder)
         try:
-            self.poses: Array = _open(folder / POSES_FILE, "r")
-            self._finished = _open(folder / FINISHED_FILE, "r+")
-            self._digests = _open(folder / DIGESTS_FILE, "r+")
-            self._outputs = {
-                output.name: _open(_output_path(folder, output.name), "r+")
-                for output in header.outputs
-            }
+            rows, files = header.rows, _list_files(folder, header)
+            for file in files.values():
+                file.check()
+            self.poses: Array = files[POSES_FILE].open("r")
+            self._finished = files[FINISHED_FILE].open("r+")
+            self._digests = files[DIGESTS_FILE].open("r+")
+            self._outputs = {o.name: files[o.name].open("r+") for o in header.outputs}
+            if header.is_finished and self.finished < rows:
+                raise CorruptFileError(
+                    f"{folder / FINISHED_FILE} is damaged: it has {self.finished} of {rows} rows "
+                    f"as finished, {HEADER_FILE} has all; {BAKE_AGAIN}."
+                )
         except BaseException:
             self.close()
             raise
@@ -73,13 +80,10 @@ class PoseStore:
             folder.mkdir(parents=True, exist_ok=True)
             _refuse_strangers(folder)
             (folder / OUTPUTS_FOLDER).mkdir(exist_ok=True)
-            for output in header.outputs:
-                shape = (header.rows, *output.shape)
-                _allocate(_output_path(folder, output.name), np.dtype(output.dtype), shape)
-            _allocate(folder / DIGESTS_FILE, np.dtype(np.uint8), (header.rows, DIGEST_BYTES))
-            _allocate(folder / FINISHED_FILE, np.dtype(np.uint8), (header.rows,))
-            _allocate(folder / POSES_FILE, np.dtype(np.float64), poses.shape)
-            written = _open(folder / POSES_FILE, "r+")
+            files = _list_files(folder, header)
+            for file in files.values():
+                file.allocate()
+            written = files[POSES_FILE].open("r+")
             written[:] = poses
             written.flush()
             sync_folder(folder)
@@ -118,16 +122,55 @@ class PoseStore:
         self._finished.flush()
 
     def read(self, row: int) -> tuple[dict[str, Array], bytes]:
-        """Return a row as it stands in the files, and the digest that was written with it."""
-        values = {name: np.array(array[row]) for name, array in self._outputs.items()}
-        return values, self._digests[row].tobytes()
+        """Return a finished row and its digest. Raises CorruptFileError where they don't agree."""
+        self._refuse_damaged_rows([row])
+        return self._values(row), self._digest(row)
+
+    def _values(self, row: int) -> dict[str, Array]:
+        return {name: np.array(array[row]) for name, array in self._outputs.items()}
+
+    def _digest(self, row: int) -> bytes:
+        digest: bytes = self._digests[row].tobytes()
+        return digest
+
+    def refuse_damage(self) -> None:
+        """Hold all that is finished to what was written. Raises CorruptFileError.
+
+        Reads every finished row once.
+        """
+        header = self.header
+        hashes = [(POSES_FILE, self.poses, header.poses_hash)]
+        if header.is_finished:
+            hashes.append((DIGESTS_FILE, self._digests, header.digests_hash))
+        for name, array, due in hashes:
+            if _hash(array) != due:
+                raise CorruptFileError(
+                    f"{self.folder / name} is damaged: it does not hold what was written, by the "
+                    f"hash in {HEADER_FILE}; {BAKE_AGAIN}."
+                )
+        self._refuse_damaged_rows(np.flatnonzero(self._finished).tolist())
+
+    def _refuse_damaged_rows(self, rows: Sequence[int]) -> None:
+        """Hold rows to their own digests. Raises CorruptFileError."""
+        damaged = [row for row in rows if digest_row(self._values(row)) != self._digest(row)]
+        if damaged:
+            raise CorruptFileError(
+                f"store {self.folder} is damaged: {len(damaged)} of {len(rows)} finished rows are "
+                f"not what was written, row {damaged[0]} first (outputs "
+                f"{', '.join(self._outputs)}); {BAKE_AGAIN}."
+            )
 
     def finish(self, verification: Verification | None) -> StoreHeader:
         """Write down that every row is finished, and what came of looking at them again."""
-        header = replace(self.header, is_finished=True, verification=verification)
+        header = replace(
+            self.header,
+            is_finished=True,
+            verification=verification,
+            digests_hash=_hash(self._digests),
+        )
         if header != self.header:
             write_header(self.folder, header)
-            self.header = header
+        self.header = header
         return header
 
     def close(self) -> None:
@@ -146,28 +189,27 @@ def digest_row(values: Row) -> bytes:
     return digest_value(dict(values))
 
 
-def _output_path(folder: Path, name: str) -> Path:
-    return folder / OUTPUTS_FOLDER / f"{name}.npy"
+def _hash(array: Array) -> str:
+    return digest_value(np.asarray(array).view(np.ndarray)).hex()
 
 
-def _allocate(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
-    """Make a file of zeros whose room the disk has given already.
-
-    Otherwise a full disk would end the process in the middle of a write to mapped memory.
-    """
-    array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
-    size = array.offset + array.nbytes
-    del array
-    with path.open("r+b") as file:
-        os.posix_fallocate(file.fileno(), 0, size)
-        os.fsync(file.fileno())
-
-
-def _open(path: Path, mode: Any) -> np.memmap[Any, Any]:
-    try:
-        return np.lib.format.open_memmap(path, mode=mode)
-    except (OSError, ValueError) as error:
-        raise CorruptFileError(f"{path} is no array of a pose store: {error}.") from error
+def _list_files(folder: Path, header: StoreHeader) -> dict[str, PoseFile]:
+    """Return what each of a store's arrays must be, an output's by its name."""
+    rows, byte = header.rows, np.dtype(np.uint8)
+    outputs = {
+        output.name: PoseFile(
+            folder / OUTPUTS_FOLDER / f"{output.name}.npy",
+            np.dtype(output.dtype),
+            (rows, *output.shape),
+        )
+        for output in header.outputs
+    }
+    return {
+        **outputs,
+        DIGESTS_FILE: PoseFile(folder / DIGESTS_FILE, byte, (rows, DIGEST_BYTES)),
+        FINISHED_FILE: PoseFile(folder / FINISHED_FILE, byte, (rows,)),
+        POSES_FILE: PoseFile(folder / POSES_FILE, np.dtype(np.float64), (rows, POSE_SIZE)),
+    }
 
 
 def _lock(folder: Path) -> int:

@@ -170,9 +170,29 @@ def test_a_damaged_row_is_found_out(wayfare: Any, tmp_path: Path) -> None:
     depth = np.lib.format.open_memmap(out / "outputs" / "depth.npy", mode="r+")
     depth[7, 0, 0] += 1.0
     depth.flush()
-    found = bake(wayfare, out, "--episodes", "1", "--verify", "40", status=1)
-    assert found["verification"]["different"] == [7]
-    assert json.loads((out / "store.json").read_text())["verification"]["different"] == [7]
+    err = bake(wayfare, out, "--episodes", "1", "--verify", "40", status=2)["err"]
+    assert "1 of 40 finished rows are not what was written, row 7 first" in " ".join(err.split())
+    assert json.loads((out / "store.json").read_text())["verification"] is None
+
+
+def test_a_file_that_was_cut_is_refused_and_not_filled_up(wayfare: Any, tmp_path: Path) -> None:
+    out = tmp_path / "store"
+    bake(wayfare, out, "--episodes", "1")
+    rgb = out / "outputs" / "rgb.npy"
+    os.truncate(rgb, size := rgb.stat().st_size - 1000)
+    err = " ".join(bake(wayfare, out, "--episodes", "1", status=2)["err"].split())
+    assert f"is damaged: it has {size} bytes, {size + 1000} are due; bake it again" in err
+    assert rgb.stat().st_size == size
+
+
+def test_a_finished_store_gives_the_earlier_verdict_as_such(wayfare: Any, tmp_path: Path) -> None:
+    arguments = ("bake", "env_gallery", "--out", str(tmp_path / "store"), *KEPT, "--episodes", "1")
+    first, again = (wayfare.run(*arguments) for _ in range(2))
+    assert "already finished" not in first.out
+    assert "earlier" not in first.out
+    assert "already finished; nothing rendered." in again.out
+    assert "What an earlier call found:" in again.out
+    assert bake(wayfare, tmp_path / "store", "--episodes", "1")["is_verdict_earlier"] is True
 
 
 def test_two_processes_do_not_fill_one_store(wayfare: Any, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nodeset.digest import digest_value
 from wayfare.store.pose_header import SceneRows, StoredOutput, StoreHeader
 from wayfare.store.pose_store import PoseStore
 from wayfare.store.records import NodesetRecord
@@ -41,7 +42,7 @@ def make_header(
             for number, scene_id in enumerate(scenes)
         ),
         scenes=tuple(rows),
-        poses_hash="0",
+        poses_hash=digest_value(np.concatenate(list(scenes.values()))).hex(),
         outputs=tuple(ports),
     )
 

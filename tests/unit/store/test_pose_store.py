@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.unit.nodesets.pose_files import make_header, make_poses
+from tests.unit.nodesets.pose_files import make_header, make_poses, write_store
 
-from wayfare.store.errors import CorruptFileError, RunLockedError, StorageWriteError
+from wayfare.store.document import read_document, write_document
+from wayfare.store.errors import (
+    CorruptFileError,
+    FormatVersionError,
+    RunLockedError,
+    StorageWriteError,
+)
 from wayfare.store.pose_header import read_header
 from wayfare.store.pose_store import PoseStore, digest_row
 
@@ -80,3 +87,101 @@ def test_a_damaged_store_says_which_file_it_is(tmp_path: Path) -> None:
 
     with pytest.raises(CorruptFileError, match=r"rgb\.npy is no array"):
         PoseStore.reopen(tmp_path / "store")
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def lengthen(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"\0")
+
+
+def widen(path: Path) -> None:
+    np.save(path, np.load(path).astype(np.int64))
+
+
+def drop_a_row(path: Path) -> None:
+    np.save(path, np.load(path)[:-1])
+
+
+@pytest.mark.parametrize("spoil", [cut, lengthen, widen, drop_a_row])
+@pytest.mark.parametrize("name", ["outputs/rgb", "digests", "finished", "poses"])
+def test_a_file_that_is_not_as_it_is_due_is_refused_and_left_alone(
+    tmp_path: Path, name: str, spoil: Callable[[Path], None]
+) -> None:
+    folder = tmp_path / "store"
+    PoseStore.create(folder, HEADER, POSES).close()
+    path = folder / f"{name}.npy"
+    spoil(path)
+    before = path.read_bytes()
+
+    with pytest.raises(CorruptFileError, match=rf"{name}\.npy is damaged: it .* bake it again"):
+        PoseStore.reopen(folder)
+    assert path.read_bytes() == before
+
+
+def write(folder: Path) -> Path:
+    return write_store(folder, {"hall": POSES}, {"rgb": ("IMAGE", RGB)})
+
+
+def change(path: Path) -> None:
+    array = np.lib.format.open_memmap(path, mode="r+")
+    array.reshape(-1).view(np.uint8)[-1] ^= 1
+    array.flush()
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("outputs/rgb", "1 of 3 finished rows are not what was written, row 2 first .*rgb"),
+        ("digests", "digests.npy is damaged"),
+        ("poses", "poses.npy is damaged"),
+    ],
+)
+def test_a_changed_byte_of_a_finished_store_is_found(tmp_path: Path, name: str, said: str) -> None:
+    folder = write(tmp_path / "store")
+    with PoseStore.reopen(folder) as store:
+        store.refuse_damage()
+    change(folder / f"{name}.npy")
+
+    with PoseStore.reopen(folder) as store, pytest.raises(CorruptFileError, match=said):
+        store.refuse_damage()
+
+
+def test_a_row_that_is_damaged_is_not_read(tmp_path: Path) -> None:
+    folder = write(tmp_path / "store")
+
+    with PoseStore.reopen(folder) as store:
+        change(folder / "outputs" / "rgb.npy")
+        store.read(1)
+        with pytest.raises(CorruptFileError, match="row 2 first"):
+            store.read(2)
+
+
+def test_a_finished_store_with_rows_that_are_not_is_refused(tmp_path: Path) -> None:
+    folder = write(tmp_path / "store")
+    change(folder / "finished.npy")
+
+    with pytest.raises(CorruptFileError, match="it has 2 of 3 rows as finished"):
+        PoseStore.reopen(folder)
+
+
+def test_a_store_of_an_older_format_is_to_be_baked_again(tmp_path: Path) -> None:
+    path = write(tmp_path / "store") / "store.json"
+    fields = read_document(path)
+    del fields["store_format"]
+    write_document(path, fields)
+
+    with pytest.raises(FormatVersionError, match=r"store format None.*bake it again"):
+        read_header(path.parent)
+
+
+def test_an_output_whose_name_is_a_path_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "store") / "store.json"
+    fields = read_document(path)
+    fields["outputs"][0]["name"] = "../../other/outputs/rgb"
+    write_document(path, fields)
+
+    with pytest.raises(CorruptFileError, match="is no name of a port"):
+        read_header(path.parent)

@@ -5,6 +5,7 @@ Knows nothing of runs; the same value gives the same bytes under every Python, N
 
 from __future__ import annotations
 
+import json
 import math
 import struct
 from collections.abc import Mapping
@@ -48,6 +49,12 @@ def digest_firing(path: str, turns: Sequence[int], outputs: Mapping[str, Any]) -
 def hash64(*parts: Any) -> int:
     """Return an unsigned 64-bit hash of `parts` (passive data); seeds are made by it."""
     return xxhash.xxh3_64_intdigest(b"".join(canonical(list(parts))))
+
+
+def hash_document(fields: Mapping[str, Any]) -> str:
+    """Return the 64-bit hash (hex) of a JSON document, in the order of its fields."""
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
+    return str(xxhash.xxh3_64_hexdigest(text.encode("utf-8", "surrogatepass")))
 
 
 class Hash64Series:
