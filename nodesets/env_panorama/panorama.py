@@ -48,6 +48,7 @@ class BakedViews:
         first = self._places[scan].get(viewpoint)
         if first is None:
             raise KeyError(f"store {self._store.folder} has no viewpoint {viewpoint!r} of {scan!r}")
+        self._store.check(first, first + VIEWS)
         return self._output.rows[first : first + VIEWS]
 
     def _choose(self, name: str) -> Output:

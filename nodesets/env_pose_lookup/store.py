@@ -6,7 +6,6 @@ ever read.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +13,11 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from nodeset import UnavailableError
 from nodeset.digest import digest_value
 
-FORMAT = 1
+from .files import Files, read_header
+
 MATCHES = ("exact", "nearest")
-_BAKE = "`wayfare bake` writes one"
 
 
 class NoSuchPoseError(ValueError):
@@ -112,20 +110,21 @@ class Store:
     """One finished store; `digest` (hex) stands for all that it holds."""
 
     def __init__(self, folder: Path) -> None:
-        header = _read_header(folder)
+        header = read_header(folder)
         self.folder = folder
         self.split: str = header["split"]
         self.pose_frame: str = header["pose_frame"]
         self.source: str = header["nodeset"]
         self.episodes: list[Mapping[str, Any]] = header["episodes"]
+        files = Files(folder, header)
+        self.check = files.check
+        """Holds the rows from the first one up to another to what was written, each once."""
         self.outputs = [
-            Output(
-                o["name"], o["wire_type"], o["description"], _map(folder, f"outputs/{o['name']}")
-            )
+            Output(o["name"], o["wire_type"], o["description"], files.outputs[o["name"]])
             for o in header["outputs"]
         ]
-        poses = _map(folder, "poses")
-        self.digest = digest_value([poses, _map(folder, "digests")]).hex()
+        poses = files.poses
+        self.digest = digest_value([poses, files.digests]).hex()
         self._scenes: dict[int, Scene] = {}
         for entry in header["scenes"]:
             first, stop = entry["first_row"], entry["first_row"] + entry["rows"]
@@ -145,35 +144,6 @@ class Store:
                 f"episodes 0 to {len(self.episodes) - 1}"
             )
         return scene
-
-
-def _read_header(folder: Path) -> Mapping[str, Any]:
-    path = folder / "store.json"
-    try:
-        header: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        version, is_finished = header["format"], header["is_finished"]
-        different = (header["verification"] or {}).get("different")
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise UnavailableError(f"{folder} is no store of poses ({error!r}); {_BAKE}") from error
-    if version != FORMAT:
-        raise UnavailableError(f"{path} has the format {version!r}; this nodeset reads {FORMAT}")
-    if not is_finished:
-        raise UnavailableError(f"store {folder} is not finished; the command that began it goes on")
-    if different:
-        raise UnavailableError(
-            f"store {folder} is not what its simulator shows: {len(different)} rows differed when "
-            f"they were rendered again, row {different[0]} first"
-        )
-    return header
-
-
-def _map(folder: Path, name: str) -> Any:
-    path = folder / f"{name}.npy"
-    try:
-        # As a plain array: an index into a memmap makes an object that costs a call its time.
-        return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False)).view(np.ndarray)
-    except (OSError, ValueError) as error:
-        raise UnavailableError(f"{path} is no array of a store ({error}); {_BAKE}") from error
 
 
 def _checked(pose: Any) -> Any:

@@ -80,6 +80,8 @@ class Observe(LookupTool):
         tolerance = self.library.tolerance
         pairs = zip(self.scenes(inputs, ctx), inputs["pose"])
         rows = [scene.row_at(pose, tolerance) for scene, pose in pairs]
+        for row in rows:
+            self.library.store.check(row, row + 1)
         outputs = self.library.store.outputs
         return {output.name: [output.read(row) for row in rows] for output in outputs}
 

@@ -12,6 +12,7 @@ from nodesets.env_r2r.navigation import read_graph
 from tests.unit.nodesets.pose_files import write_store
 from tests.unit.nodesets.r2r_world import PLACES, SCAN, call, write_world
 
+from nodeset import UnavailableError
 from nodeset.loading import LoadedNodeSet, load_nodeset
 
 RNG = np.random.default_rng(0)
@@ -117,6 +118,23 @@ def test_a_store_that_was_baked_at_other_poses_is_refused(load: Any, data: Path)
 
     with pytest.raises(ValueError, match="was not rendered at the poses"):
         look(load(images="moved"))
+
+
+def test_a_damaged_image_is_not_shown(load: Any, data: Path) -> None:
+    path = bake(data / "baked", data, "mp3d") / "outputs" / "rgb.npy"
+    images = np.load(path)
+    np.save(path, images[::-1])
+
+    with pytest.raises(ValueError, match=r"baked is damaged: row \d+ of its outputs \(rgb\)"):
+        look(load(images="baked"))
+
+
+def test_a_baked_store_that_was_cut_is_refused(load: Any, data: Path) -> None:
+    path = bake(data / "baked", data, "mp3d") / "outputs" / "rgb.npy"
+    path.write_bytes(path.read_bytes()[:-1])
+
+    with pytest.raises(UnavailableError, match=r"rgb\.npy is damaged"):
+        look(load(images="baked"))
 
 
 def test_poses_are_those_of_the_viewpoints_and_their_views(load: Any, data: Path) -> None:

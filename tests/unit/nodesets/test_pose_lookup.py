@@ -98,13 +98,17 @@ def test_the_ports_and_the_episodes_are_those_of_the_store(load: Any) -> None:
     assert [(e.id, e.scene_id) for e in episodes] == [("0", "hall"), ("1", "attic")]
 
 
-def test_another_content_is_another_list_of_episodes(load: Any, folder: Path) -> None:
-    before = load().nodeset.get_episodes("test")[0].info["store"]
-    digests = np.lib.format.open_memmap(folder / "digests.npy", mode="r+")
-    digests[0, 0] ^= 1
-    digests.flush()
+def test_another_content_is_another_list_of_episodes(load: Any, tmp_path: Path) -> None:
+    scenes = {"hall": FIRST, "attic": SECOND}
+    stores = [
+        write_store(tmp_path / name, scenes, {"far": ("FLOAT", far)})
+        for name, far in (("a", FAR), ("b", FAR + 1), ("c", FAR))
+    ]
 
-    assert load().nodeset.get_episodes("test")[0].info["store"] != before
+    named = [load(store=str(s)).nodeset.get_episodes("test")[0].info["store"] for s in stores]
+
+    assert named[0] != named[1]
+    assert named[0] == named[2]
 
 
 def test_a_way_is_measured_in_metres_and_in_poses(load: Any) -> None:

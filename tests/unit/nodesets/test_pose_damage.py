@@ -1,0 +1,158 @@
+"""A store that is not what was baked is refused at opening, or at the first row that is not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.unit.nodesets.pose_files import make_poses, write_store
+
+from nodeset import BatchContext, Context, EpisodeContext, UnavailableError
+from nodeset.loading import load_nodeset
+from wayfare.store.document import read_document, write_document
+
+POSES = make_poses((0, 0, 0), (0, 0, 90), (1, 0, 0))
+DEPTH = np.random.default_rng(1).random((3, 4, 5), np.float32)
+F = np.arange(3) / 3
+Spoil = Callable[[Path], None]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    outputs = {"f": ("FLOAT", F), "depth": ("DEPTH", DEPTH)}
+    return write_store(tmp_path / "store", {"hall": POSES}, outputs)
+
+
+@pytest.fixture
+def open_store(folder: Path, repo_root: Path) -> Callable[[], Callable[[int], Any]]:
+    def open_store() -> Callable[[int], Any]:
+        path = str(repo_root / "nodesets" / "env_pose_lookup")
+        env = load_nodeset(path, config={"store": str(folder)})
+
+        def observe(row: int) -> Any:
+            context = BatchContext({}, [Context({}, EpisodeContext(0, ""))])
+            return env.tools["observe"].forward({"pose": POSES[[row]]}, context)
+
+        return observe
+
+    return open_store
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def lengthen(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"more")
+
+
+def empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def widen(path: Path) -> None:
+    np.save(path, np.load(path).astype(np.complex128))
+
+
+def drop_a_row(path: Path) -> None:
+    np.save(path, np.load(path)[:-1])
+
+
+FILES = ("outputs/f", "outputs/depth", "poses", "finished", "digests")
+
+
+@pytest.mark.parametrize("spoil", [Path.unlink, cut, lengthen, empty, widen, drop_a_row])
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_not_as_it_is_due_is_refused(
+    folder: Path, open_store: Any, name: str, spoil: Spoil
+) -> None:
+    spoil(folder / f"{name}.npy")
+
+    with pytest.raises(UnavailableError, match=rf"{name}\.npy is damaged: .*; bake it again"):
+        open_store()
+
+
+@pytest.mark.parametrize("name", ["poses", "finished", "digests"])
+def test_a_changed_value_is_refused_where_no_row_covers_it(
+    folder: Path, open_store: Any, name: str
+) -> None:
+    array = np.load(folder / f"{name}.npy")
+    array.reshape(-1)[-1] += 1
+    np.save(folder / f"{name}.npy", array)
+
+    with pytest.raises(UnavailableError, match=rf"{name}\.npy is damaged"):
+        open_store()
+
+
+@pytest.mark.parametrize("name", ["f", "depth"])
+def test_a_changed_row_is_an_error_and_the_others_are_served(
+    folder: Path, open_store: Any, name: str
+) -> None:
+    path = folder / "outputs" / f"{name}.npy"
+    array = np.load(path)
+    np.save(path, array[[0, 2, 1]])
+    observe = open_store()
+
+    assert observe(0)["f"] == [0.0]
+    for row in (1, 2, 1):
+        said = rf"store {folder} is damaged: row {row} of its outputs \(f, depth\).*bake it again"
+        with pytest.raises(ValueError, match=said):
+            observe(row)
+
+
+def reword(path: Path) -> None:
+    path.write_text(path.read_text().replace('"hall"', '"mall"'))
+
+
+def drop_checksum(path: Path) -> None:
+    fields = json.loads(path.read_text())
+    del fields["checksum"]
+    path.write_text(json.dumps(fields))
+
+
+@pytest.mark.parametrize("spoil", [reword, drop_checksum])
+def test_a_header_without_its_checksum_is_refused(
+    folder: Path, open_store: Any, spoil: Spoil
+) -> None:
+    spoil(folder / "store.json")
+
+    with pytest.raises(UnavailableError, match=r"store\.json is damaged: its checksum"):
+        open_store()
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", "null", "nothing"])
+def test_what_is_no_header_is_no_store(folder: Path, open_store: Any, text: str) -> None:
+    (folder / "store.json").write_text(text)
+
+    with pytest.raises(UnavailableError, match="is no store of poses"):
+        open_store()
+
+
+def point_elsewhere(fields: dict[str, Any]) -> None:
+    fields["outputs"][0]["name"] = "../../b0/outputs/rgb"
+
+
+def make_older(fields: dict[str, Any]) -> None:
+    del fields["store_format"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (point_elsewhere, "output '../../b0/outputs/rgb' is no name of a port"),
+        (make_older, r"format \(1, None\).* bake it again"),
+    ],
+)
+def test_a_sealed_header_may_still_be_refused(
+    folder: Path, open_store: Any, change: Callable[[dict[str, Any]], None], said: str
+) -> None:
+    fields = read_document(folder / "store.json")
+    change(fields)
+    write_document(folder / "store.json", fields)
+
+    with pytest.raises(UnavailableError, match=said):
+        open_store()
