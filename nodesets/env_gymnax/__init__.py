@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from nodeset import BaseCanvasNode, BaseNodeSet, Deployment, Episode, PortDef, UnavailableError
 
+from .setting import read_max_steps, read_pad_batch
+
+UNPADDED_TOLERANCE = 1e-5
 STATE = PortDef("state", "ARRAY", "bytes: the environment's state, return, length, done")
 OBSERVATION = PortDef("observation", "ARRAY", "as the environment gives it")
 
@@ -25,7 +26,8 @@ class GymnaxTool(BaseCanvasNode):
 
     def __init__(self, nodeset: GymnaxNodeSet) -> None:
         self.nodeset = nodeset
-        self.pad_batch = int(nodeset.config["pad_batch"])  # type: ignore[misc]
+        self.pad_batch = nodeset.pad_batch  # type: ignore[misc]
+        self.batch_tolerance = 0.0 if self.pad_batch else UNPADDED_TOLERANCE  # type: ignore[misc]
 
 
 class Reset(GymnaxTool):
@@ -55,8 +57,7 @@ class Step(GymnaxTool):
 
     def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         seeds = [row.seed for row in ctx.rows]
-        actions = np.asarray(inputs["action"])
-        outcome = self.nodeset.get_world().step(inputs["state"], actions, seeds)
+        outcome = self.nodeset.get_world().step(inputs["state"], inputs["action"], seeds)
         return {
             "state": outcome.states,
             "observation": outcome.observations,
@@ -106,6 +107,8 @@ class GymnaxNodeSet(BaseNodeSet):
 
     def __init__(self) -> None:
         self.world: Any = None
+        self.pad_batch = read_pad_batch(self.config)
+        self.max_steps = read_max_steps(self.config)
 
     def get_tools(self) -> list[BaseCanvasNode]:
         return [Reset(self), Step(self), Evaluate(self)]
@@ -121,9 +124,9 @@ class GymnaxNodeSet(BaseNodeSet):
                 f"env_gymnax needs the package {error.name!r}, which its interpreter lacks; "
                 "'wayfare nodesets --build env_gymnax' makes an environment that has it"
             ) from error
-        self.world = World(Dynamics(self.config["id"], self.config["max_steps"]))
-        if self.config["pad_batch"]:
-            self.world.compile(int(self.config["pad_batch"]))
+        self.world = World(Dynamics(self.config["id"], self.max_steps))
+        if self.pad_batch:
+            self.world.compile(self.pad_batch)
 
     def get_world(self) -> Any:
         if self.world is None:
@@ -135,7 +138,7 @@ class GymnaxNodeSet(BaseNodeSet):
             "splits": [self.config["split"]],
             "default_split": self.config["split"],
             "metrics": ["return", "length"],
-            "step_budget": self.config["max_steps"],
+            "step_budget": self.max_steps,
         }
 
     def get_episodes(self, split: str) -> list[Episode]:

@@ -5,12 +5,19 @@ Knows JAX and Gymnax; nothing of rows, bytes or workers.
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from typing import Any, Callable
 
 import gymnax
 import jax
 import numpy as np
 from jax import numpy as jnp
+
+from nodeset import UnavailableError
+
+# The environments with a box of actions that clip to it what they are given; the others don't.
+CLIPPING = ("Pendulum-v1", "MountainCarContinuous-v0", "PointRobot-misc")
+LIMIT = "max_steps_in_episode"
 
 
 class Dynamics:
@@ -20,10 +27,14 @@ class Dynamics:
     """
 
     def __init__(self, name: str, limit: int | None) -> None:
+        check_name(name)
+        self.name = name
         self.environment, parameters = gymnax.make(name)
         if limit is not None:
-            parameters = parameters.replace(max_steps_in_episode=limit)
+            parameters = set_limit(name, parameters, limit)
         self.parameters = parameters
+        self.limit: int | None = getattr(parameters, LIMIT, None)
+        self.clips_actions = name in CLIPPING
         space = self.environment.action_space(parameters)
         self.action_space = describe_space(space)
         self.action_shape: tuple[int, ...] = tuple(space.shape)
@@ -43,6 +54,28 @@ class Dynamics:
         )
         truncated = self.environment.is_truncated(following, self.parameters)
         return observation, following, reward, jnp.logical_or(terminated, truncated)
+
+
+def check_name(name: Any) -> None:
+    """Raise UnavailableError for what is no environment of Gymnax; it tells the close names."""
+    known = list(gymnax.registered_envs)
+    if name in known:
+        return
+    close = get_close_matches(str(name), known, n=3, cutoff=0.4) or known
+    raise UnavailableError(
+        f"Gymnax has no environment {name!r}; 'id' must be the name of one, such as: "
+        f"{', '.join(close)}: set --set nodesets.env_gymnax.id=NAME"
+    )
+
+
+def set_limit(name: str, parameters: Any, limit: int) -> Any:
+    """Return parameters with another limit of steps. Raises UnavailableError if they have none."""
+    if not hasattr(parameters, LIMIT):
+        raise UnavailableError(
+            f"'max_steps' is {limit!r}, and Gymnax's {name!r} has no limit of steps; it must be "
+            "null there: leave 'max_steps' out"
+        )
+    return parameters.replace(**{LIMIT: limit})
 
 
 def keys_of(seeds: list[int]) -> Any:

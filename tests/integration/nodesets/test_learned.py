@@ -35,25 +35,39 @@ def with_torch(wayfare: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
     return wayfare
 
 
-def test_the_networks_own_tests_pass(repo_root: Path, tmp_path: Path) -> None:
-    wheels, uv = find_wheels(), find_uv()
+def run_own_tests(folder: Path, place: Path, *packages: str) -> None:
+    """Run the tests of a folder in a fresh environment that has the packages."""
+    uv = find_uv()
     assert uv is not None
-    environment = {**os.environ, "UV_FIND_LINKS": wheels, "VIRTUAL_ENV": str(tmp_path / "torch")}
-    environment["PYTHONPATH"] = os.pathsep.join(
-        [str(repo_root / "packages/nodeset/src"), str(repo_root)]
-    )
-    python = str(tmp_path / "torch/bin/python")
-    tests = [str(repo_root / "tests/torch"), "--confcutdir", str(repo_root / "tests/torch")]
+    root = folder.parents[1]
+    environment = {**os.environ, "VIRTUAL_ENV": str(place), "JAX_PLATFORMS": "cpu"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(root / "packages/nodeset/src"), str(root)])
+    python = str(place / "bin/python")
+    tests = [str(folder), "--confcutdir", str(folder)]
 
     for command in (
-        [str(uv), "venv", "--quiet", "--python", "3.11", str(tmp_path / "torch")],
-        [str(uv), "pip", "install", "--quiet", TORCH, *FOREIGN_PACKAGES],
+        [str(uv), "venv", "--quiet", "--python", "3.11", str(place)],
+        [str(uv), "pip", "install", "--quiet", *packages, *FOREIGN_PACKAGES],
         [python, "-m", "pytest", "-q", "-c", os.devnull, "--import-mode=importlib", *tests],
     ):
         answer = subprocess.run(
             command, env=environment, capture_output=True, text=True, timeout=DEADLINE_SECONDS
         )
         assert answer.returncode == 0, answer.stdout[-3000:] + answer.stderr[-2000:]
+
+
+def test_the_networks_own_tests_pass(
+    repo_root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UV_FIND_LINKS", find_wheels())
+
+    run_own_tests(repo_root / "tests/torch", tmp_path / "torch", TORCH)
+
+
+def test_the_jax_environments_own_tests_pass(wayfare: Any, repo_root: Path, tmp_path: Path) -> None:
+    require_network(wayfare)
+
+    run_own_tests(repo_root / "tests/jax", tmp_path / "jax", "jax>=0.4.30", "gymnax>=1.0", "six")
 
 
 def test_cma_gives_each_episode_what_it_gets_alone(with_torch: Any) -> None:
@@ -93,11 +107,16 @@ def test_the_recurrent_policy_finds_the_box(
     assert runs[0]["metrics"]["success"]["mean"] == 1.0
 
 
-def test_gymnax_does_not_feel_the_number_of_workers(wayfare: Any) -> None:
+def require_network(wayfare: Any) -> None:
+    """Build the environment of `env_gymnax`; skip where its packages cannot be fetched."""
     answer = wayfare.run("nodesets", "env_gymnax", "--build", "--json")
     (entry,) = answer.document["nodesets"]
     if "without a network" in entry["interpreter"]["reason"]:
         pytest.skip(entry["interpreter"]["reason"])
+
+
+def test_gymnax_does_not_feel_the_number_of_workers(wayfare: Any) -> None:
+    require_network(wayfare)
 
     runs = [
         wayfare.evaluate("gymnax_random", "--episodes", "24", "--workers", workers)
