@@ -120,7 +120,11 @@ class PolicyCMANodeSet(BaseNodeSet):
             ) from error
         self.inference = load_inference(self.config)
         if self.config["vocabulary"]:
-            self.vocabulary = tokens.read_vocabulary(Path(self.config["vocabulary"]).expanduser())
+            self.vocabulary = tokens.read_vocabulary(
+                Path(str(self.config["vocabulary"])).expanduser()
+            )
+            if self.inference is not None:
+                tokens.check_fits(self.vocabulary, self.inference.vocabulary)
 
     def get_inference(self) -> Any:
         if self.inference is None:

@@ -14,16 +14,21 @@ import torch
 
 from . import checkpoint
 from .network import HIDDEN, Architecture, CMAPolicy, View
-from .shape import DEPTH_RANGE_M
+from .shape import DEPTH_RANGE_M, check_result, check_values
 
 
 class Inference:
     def __init__(self, network: CMAPolicy, actions: int) -> None:
         self.network = network
         self.actions = actions
+        self.vocabulary = int(network.net.instruction_encoder.embedding_layer.num_embeddings)
 
     def step(self, inputs: Mapping[str, Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-        """Return the logits (B, actions) and the following states (B, 2, 512)."""
+        """Return the logits (B, actions) and the following states (B, 2, 512).
+
+        Raises ValueError for inputs or results that are no finite numbers or no tokens.
+        """
+        check_values(inputs, self.vocabulary)
         states = inputs.get("rnn_states")
         rows = len(inputs["tokens"])
         view = View(
@@ -36,6 +41,7 @@ class Inference:
         memory = torch.zeros(rows, 2, HIDDEN) if states is None else torch.tensor(states)
         with torch.inference_mode():
             logits, following = self.network(view, memory.float())
+        check_result(logits.numpy(), following.numpy())
         return logits.numpy(), following.numpy()
 
     def read_actions(self, actions: Any, rows: int) -> npt.NDArray[np.int64]:
@@ -54,7 +60,7 @@ class Inference:
 def load_inference(config: Mapping[str, Any]) -> Inference | None:
     """Return the network that `config` names; none if it names no weights."""
     if config["checkpoint"]:
-        path = Path(config["checkpoint"]).expanduser()
+        path = Path(str(config["checkpoint"])).expanduser()
         state = checkpoint.read_checkpoint(path, config["sha256"])
         shape = checkpoint.infer_architecture(state)
         network = CMAPolicy(shape).eval()
@@ -65,7 +71,7 @@ def load_inference(config: Mapping[str, Any]) -> Inference | None:
     else:
         return None
     if config["embeddings"]:
-        table = checkpoint.read_embeddings(Path(config["embeddings"]).expanduser(), shape)
+        table = checkpoint.read_embeddings(Path(str(config["embeddings"])).expanduser(), shape)
         network.net.instruction_encoder.embedding_layer.weight.data.copy_(table)
     return Inference(network, shape.actions)
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 import gzip
 import json
 import re
+import zlib
 from pathlib import Path
 from typing import Any, Mapping
 
 import numpy as np
 import numpy.typing as npt
+
+from nodeset import UnavailableError
 
 PAD, UNKNOWN = 0, 1
 LENGTH = 200
@@ -43,11 +46,12 @@ def encode(
 def read_vocabulary(path: Path) -> dict[str, int]:
     """Read a vocabulary: one word a line, or an R2R-CE file's `instruction_vocab` (also gzipped).
 
-    Raises ValueError for a file that holds neither, or whose first words are not the two marks.
+    Raises UnavailableError for a file that holds neither, or whose first words are not the two
+    marks.
     """
     words = read_words(path)
     if not words or [word.lower() for word in words[:2]] != ["<pad>", "<unk>"]:
-        raise ValueError(
+        raise UnavailableError(
             f"vocabulary {str(path)!r} begins with {words[:2]!r}; the first two words must be "
             "'<pad>' and '<unk>': give an R2R-CE episode file or its word list"
         )
@@ -55,15 +59,42 @@ def read_vocabulary(path: Path) -> dict[str, int]:
 
 
 def read_words(path: Path) -> list[str]:
+    """Return a file's words in their order. Raises UnavailableError."""
+    try:
+        document = read_document(path)
+    except (OSError, EOFError, ValueError, zlib.error) as error:
+        raise UnavailableError(
+            f"vocabulary {str(path)!r} cannot be read ({error}); it must be an episode file of "
+            "R2R-CE (.json or .json.gz) or UTF-8 text with one word a line: set "
+            "--set nodesets.policy_cma.vocabulary=PATH"
+        ) from error
+    if isinstance(document, str):
+        return document.splitlines()
+    entry = document.get("instruction_vocab") if isinstance(document, dict) else None
+    words = entry.get("word_list") if isinstance(entry, dict) else None
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise UnavailableError(
+            f"vocabulary {str(path)!r} has no 'instruction_vocab' with a 'word_list' of words; "
+            "give an episode file of R2R-CE, which has"
+        )
+    return words
+
+
+def read_document(path: Path) -> Any:
+    """Return a text file's text, or a JSON file's document, unless that is mere text."""
     if ".json" not in path.suffixes:
-        return path.read_text(encoding="utf-8").splitlines()
+        return path.read_text(encoding="utf-8")
     opened = gzip.open if path.suffix == ".gz" else open
     with opened(path, "rt", encoding="utf-8") as file:
         document: Any = json.load(file)
-    try:
-        return [str(word) for word in document["instruction_vocab"]["word_list"]]
-    except (KeyError, TypeError):
-        raise ValueError(
-            f"vocabulary {str(path)!r} has no 'instruction_vocab' with a 'word_list'; "
-            "give an episode file of R2R-CE, which has"
-        ) from None
+    return None if isinstance(document, str) else document
+
+
+def check_fits(vocabulary: Mapping[str, int], table: int) -> None:
+    """Raise UnavailableError for more words than the network's embedding table has rows."""
+    if len(vocabulary) > table:
+        raise UnavailableError(
+            f"the vocabulary has {len(vocabulary)} words, and the network's embedding table "
+            f"{table} rows; every word must have one: set 'vocabulary' to the list that the "
+            "checkpoint was trained with"
+        )

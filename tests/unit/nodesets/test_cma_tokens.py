@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from nodesets.policy_cma import tokens
 
+from nodeset import UnavailableError
+
 VOCABULARY = {"<pad>": 0, "<unk>": 1, "walk": 2, "past": 3, "the": 4, "sofa": 5, "'s": 6, ".": 7}
 
 
@@ -39,14 +41,14 @@ def test_a_word_list_is_read_and_one_without_its_marks_is_refused(tmp_path: Path
     (tmp_path / "bare.txt").write_text("walk\npast\n")
 
     assert tokens.read_vocabulary(tmp_path / "words.txt") == VOCABULARY
-    with pytest.raises(ValueError, match=r"begins with \['walk', 'past'\].*'<unk>'"):
+    with pytest.raises(UnavailableError, match=r"begins with \['walk', 'past'\].*'<unk>'"):
         tokens.read_vocabulary(tmp_path / "bare.txt")
 
 
 def test_a_document_without_a_vocabulary_is_refused(tmp_path: Path) -> None:
     (tmp_path / "episodes.json").write_text('{"episodes": []}')
 
-    with pytest.raises(ValueError, match="has no 'instruction_vocab'"):
+    with pytest.raises(UnavailableError, match="has no 'instruction_vocab'"):
         tokens.read_vocabulary(tmp_path / "episodes.json")
 
 
@@ -67,3 +69,30 @@ def test_every_published_episode_has_the_tokens_that_its_text_gives(
     ]
 
     assert (len(vocabulary), len(instructions), differing) == (2504, 1839, [])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("absent.txt", None),
+        ("words.json.gz", b"no gzip"),
+        ("words.json", b"{"),
+        ("words.json", b"[]"),
+        ("words.json", b'{"instruction_vocab": {"word_list": {"<pad>": 0}}}'),
+        ("words.txt", b"\xff\xfe"),
+    ],
+)
+def test_a_file_that_is_no_vocabulary_is_refused_by_name(
+    tmp_path: Path, name: str, content: bytes | None
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+
+    with pytest.raises(UnavailableError, match=f"vocabulary .*{name}"):
+        tokens.read_vocabulary(tmp_path / name)
+
+
+def test_a_vocabulary_larger_than_the_embedding_table_is_refused() -> None:
+    tokens.check_fits({"<pad>": 0, "<unk>": 1}, 2)
+    with pytest.raises(UnavailableError, match="has 2 words, .* table 1 rows"):
+        tokens.check_fits({"<pad>": 0, "<unk>": 1}, 1)
