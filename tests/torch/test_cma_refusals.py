@@ -97,7 +97,7 @@ def test_an_embedding_file_of_another_form_is_refused(tmp_path: Path, content: b
     path = tmp_path / "embeddings.json.gz"
     path.write_bytes(content)
 
-    with pytest.raises(checkpoint.CheckpointError, match="embedding file .*embeddings"):
+    with pytest.raises(checkpoint.CheckpointError, match=r"embedding file .*embeddings"):
         checkpoint.read_embeddings(path, Architecture(vocabulary=1, embedding=2))
 
 
@@ -122,7 +122,7 @@ def test_a_token_outside_the_table_is_refused_with_the_range(
     row = make_row()
     row["tokens"] = np.full((1, 200), token)
 
-    with pytest.raises(ValueError, match="tokens has .*(numbers 0 to 2503|finite numbers)"):
+    with pytest.raises(ValueError, match=r"tokens has .*(numbers 0 to 2503|finite numbers)"):
         runner.step(row)
 
 

@@ -94,5 +94,5 @@ def test_a_file_that_is_no_vocabulary_is_refused_by_name(
 
 def test_a_vocabulary_larger_than_the_embedding_table_is_refused() -> None:
     tokens.check_fits({"<pad>": 0, "<unk>": 1}, 2)
-    with pytest.raises(UnavailableError, match="has 2 words, .* table 1 rows"):
+    with pytest.raises(UnavailableError, match=r"has 2 words, .* table 1 rows"):
         tokens.check_fits({"<pad>": 0, "<unk>": 1}, 1)
