@@ -86,15 +86,17 @@ class Files:
     def _map(self, name: str, dtype: str, shape: tuple[int, ...]) -> Any:
         path = self._folder / f"{name}.npy"
         try:
-            mapped = np.load(str(path), mmap_mode="r", allow_pickle=False)
-            offset, size = mapped.offset, path.stat().st_size
-        except (OSError, ValueError, EOFError, AttributeError) as error:
+            offset, found_shape, found = _read_head(path)
+            size = path.stat().st_size
+        except (OSError, ValueError) as error:
             raise self._damage(name, f"no array of a store ({error})") from error
-        if (mapped.shape, mapped.dtype) != (shape, np.dtype(dtype)):
-            found = f"it holds {mapped.shape} of {mapped.dtype.str}"
-            raise self._damage(name, f"{found}, the store has {shape} of {dtype} there")
-        if size != offset + mapped.nbytes:
-            raise self._damage(name, f"it has {size} bytes, {offset + mapped.nbytes} are due")
+        if (found_shape, found) != (shape, np.dtype(dtype)):
+            held = f"it holds {found_shape} of {found.str}"
+            raise self._damage(name, f"{held}, the store has {shape} of {dtype} there")
+        due = offset + int(np.prod(shape, dtype=np.int64)) * found.itemsize
+        if size != due:
+            raise self._damage(name, f"it has {size} bytes, {due} are due")
+        mapped = np.load(str(path), mmap_mode="r", allow_pickle=False)
         # As a plain array: an index into a memmap makes an object that costs a call its time.
         return np.asarray(mapped).view(np.ndarray)
 
@@ -105,6 +107,18 @@ class Files:
     def _damage(self, name: str, what: str) -> UnavailableError:
         path = self._folder / f"{name}.npy"
         return UnavailableError(f"{path} is damaged: {what}; {BAKE_AGAIN}")
+
+
+def _read_head(path: Path) -> tuple[int, tuple[int, ...], np.dtype[Any]]:
+    """Return where the data of a file begins, its shape and its dtype."""
+    with path.open("rb") as file:
+        version = np.lib.format.read_magic(file)
+        if version != (1, 0):
+            raise ValueError(f"version {version} of NumPy's format")
+        shape, is_transposed, dtype = np.lib.format.read_array_header_1_0(file)
+        if is_transposed:
+            raise ValueError("its rows are not stored one after the other")
+        return file.tell(), shape, dtype
 
 
 def _refuse_different(folder: Path, verification: Mapping[str, Any] | None) -> None:

@@ -156,3 +156,10 @@ def test_a_sealed_header_may_still_be_refused(
 
     with pytest.raises(UnavailableError, match=said):
         open_store()
+
+
+def test_a_file_that_was_cut_is_refused_with_both_sizes(folder: Path, open_store: Any) -> None:
+    cut(folder / "outputs" / "depth.npy")
+
+    with pytest.raises(UnavailableError, match="it has 367 bytes, 368 are due"):
+        open_store()
