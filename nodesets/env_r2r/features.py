@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ from nodeset import UnavailableError
 
 from .view import VIEWS
 
+_CHUNK_BYTES = 1 << 20
 HDF5_SUFFIXES = (".hdf5", ".h5")
 _LOCAL_HEADER = struct.Struct("<26xHH")
 """What stands before a member of a zip file: the lengths of its name and of its extra field."""
@@ -78,8 +80,14 @@ class NpzArchive:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        with zipfile.ZipFile(path) as archive:
-            self._members = {member.filename: member for member in archive.infolist()}
+        try:
+            with zipfile.ZipFile(path) as archive:
+                self._members = {member.filename: member for member in archive.infolist()}
+        except (zipfile.BadZipFile, OSError) as error:
+            raise UnavailableError(
+                f"store {str(path)!r} cannot be read ({error}); it must be a whole .npz file, as "
+                f"numpy.savez writes it (.hdf5 or .h5 for HDF5): write or copy it again"
+            ) from error
         self._bytes = np.memmap(path, np.uint8, "r")
         self._known: dict[str, np.ndarray] = {}
 
@@ -89,16 +97,41 @@ class NpzArchive:
         if member is None:
             return None
         if member.compress_type != zipfile.ZIP_STORED:
-            with zipfile.ZipFile(self._path) as archive, archive.open(member) as file:
-                read: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
-                return read
+            return self._read(member)
         if name not in self._known:
+            self._verify(member)
             self._known[name] = self._map(member)
         return self._known[name]
 
     def close(self) -> None:
         """Forget what was mapped; no file is held open."""
         self._known.clear()
+
+    def _read(self, member: zipfile.ZipInfo) -> np.ndarray:
+        try:
+            with zipfile.ZipFile(self._path) as archive, archive.open(member) as file:
+                read: np.ndarray = np.lib.format.read_array(file, allow_pickle=False)
+                return read
+        except (zipfile.BadZipFile, zlib.error, EOFError, ValueError) as error:
+            raise self._damage(member) from error
+
+    def _verify(self, member: zipfile.ZipInfo) -> None:
+        """Hold a member against its checksum when it is first asked for: a map checks nothing.
+
+        At opening, all of a store would be read that may be larger than memory.
+        """
+        try:
+            with zipfile.ZipFile(self._path) as archive, archive.open(member) as file:
+                while file.read(_CHUNK_BYTES):
+                    pass
+        except (zipfile.BadZipFile, EOFError) as error:
+            raise self._damage(member) from error
+
+    def _damage(self, member: zipfile.ZipInfo) -> UnavailableError:
+        return UnavailableError(
+            f"store {str(self._path)!r} is damaged at {member.filename!r}: its bytes are not those "
+            f"of its checksum {member.CRC:08x}, or no array; write or copy the file again"
+        )
 
     def _map(self, member: zipfile.ZipInfo) -> np.ndarray:
         with self._path.open("rb") as file:
@@ -123,7 +156,13 @@ class Hdf5Archive:
                 f"{path} needs the package 'h5py', which this interpreter lacks ({error}); "
                 f"install it, or write the arrays as .npz"
             ) from error
-        self._file = h5py.File(path, "r")
+        try:
+            self._file = h5py.File(path, "r")
+        except OSError as error:
+            raise UnavailableError(
+                f"store {str(path)!r} cannot be read ({error}); it must be a whole HDF5 file: "
+                f"write or copy it again"
+            ) from error
         self._bytes = np.memmap(path, np.uint8, "r")
         self._known: dict[str, np.ndarray] = {}
 

@@ -71,7 +71,7 @@ class PolicyRecurrentNodeSet(BaseNodeSet):
                 f"policy_recurrent needs the package {error.name!r}, which its interpreter lacks; "
                 "'wayfare nodesets --build policy_recurrent' makes an environment that has it"
             ) from error
-        path = Path(self.config["weights"] or SHIPPED_WEIGHTS).expanduser()
+        path = Path(str(self.config["weights"] or SHIPPED_WEIGHTS)).expanduser()
         if not path.is_file():
             raise UnavailableError(
                 f"policy_recurrent has no weights at {str(path)!r}; train them with "

@@ -174,3 +174,39 @@ def test_arrays_that_are_no_images_are_refused(load: Any, data: Path) -> None:
 
     with pytest.raises(ValueError, match="images are uint8"):
         look(load(images="floats.npz"))
+
+
+@pytest.mark.parametrize("content", [b"", b"some text", "half"])
+def test_a_file_that_is_no_whole_npz_is_refused_by_name(
+    load: Any, data: Path, content: bytes | str
+) -> None:
+    path = data / "images.npz"
+    write_npz(path, is_compressed=False)
+    whole = path.read_bytes()
+    path.write_bytes(content if isinstance(content, bytes) else whole[: len(whole) // 2])
+
+    with pytest.raises(UnavailableError, match=r"store .*images\.npz.* must be a whole \.npz"):
+        look(load(images="images.npz"))
+
+
+@pytest.mark.parametrize("is_compressed", [False, True])
+def test_damaged_bytes_of_an_npz_file_are_found_by_its_checksum(
+    load: Any, data: Path, is_compressed: bool
+) -> None:
+    path = data / "images.npz"
+    write_npz(path, is_compressed=is_compressed)
+    content = bytearray(path.read_bytes())
+    for place in range(400, len(content) - 2000, 500):
+        content[place] ^= 0xFF
+    path.write_bytes(bytes(content))
+
+    with pytest.raises(UnavailableError, match=f"is damaged at '{SCAN}_b.npy'"):
+        look(load(images="images.npz"))
+
+
+def test_a_file_that_is_no_hdf5_is_refused_by_name(load: Any, data: Path) -> None:
+    pytest.importorskip("h5py")
+    (data / "images.hdf5").write_bytes(b"some text")
+
+    with pytest.raises(UnavailableError, match=r"store .*images\.hdf5.* must be a whole HDF5"):
+        look(load(images="images.hdf5"))
