@@ -99,7 +99,7 @@ def load_inference(path: Path) -> Inference:
     arrays = read_arrays(path)
     due = {name: tuple(value.shape) for name, value in network.state_dict().items()}
     for name in sorted({*due, *arrays}):
-        check_array(path, name, arrays.get(name), due.get(name))
+        check_array(path, name, arrays.get(name), due=due.get(name))
     network.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
     return Inference(network)
 
@@ -119,7 +119,7 @@ def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
         ) from error
 
 
-def check_array(path: Path, name: str, array: Any, due: tuple[int, ...] | None) -> None:
+def check_array(path: Path, name: str, array: Any, *, due: tuple[int, ...] | None) -> None:
     """Raise UnavailableError for an array that is not what the network has under that name."""
     if array is None:
         wrong = "is missing"
