@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from nodesets.env_gymnax.action import read_actions
 
-from nodeset import AuthorError
+from nodeset import UnavailableError
 from nodeset.loading import load_nodeset
 
 DISCRETE = {"kind": "discrete", "n": 2, "start": 0}
@@ -53,7 +53,9 @@ def test_a_box_takes_no_number_that_is_not_finite(value: float) -> None:
 def test_a_setting_that_is_no_such_number_is_refused(
     repo_root: Path, key: str, value: object
 ) -> None:
-    with pytest.raises(AuthorError, match=f"{key!r} is {value!r}; it must be a whole number >="):
+    with pytest.raises(
+        UnavailableError, match=f"{key!r} is {value!r}; it must be a whole number >="
+    ):
         load_nodeset(str(repo_root / "nodesets/env_gymnax"), config={key: value})
 
 
