@@ -115,7 +115,7 @@ def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
         reason = "it holds Python objects" if "allow_pickle" in str(error) else str(error)
         raise UnavailableError(
             f"weights {str(path)!r} cannot be read ({reason}); they must be an .npz file of plain "
-            "arrays, as scripts/train_recurrent.py writes it; an empty 'weights' takes those shipped"
+            "arrays, as scripts/train_recurrent.py writes it; without 'weights' it takes its own"
         ) from error
 
 
