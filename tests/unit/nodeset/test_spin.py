@@ -29,6 +29,27 @@ def processors(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1})
 
 
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    """Stand in for the machine's clocks: each look at the time takes a microsecond.
+
+    For `share` of the time the thread itself runs, and others for the rest.
+    """
+
+    class Clock:
+        share = 1.0
+        now = 0.0
+
+        def tick(self):
+            self.now += 0.000_001
+            return self.now
+
+    clock = Clock()
+    monkeypatch.setattr(time, "perf_counter", clock.tick)
+    monkeypatch.setattr(time, "thread_time", lambda: clock.now * clock.share)
+    return clock
+
+
 def settled(events):
     """Return a wait whose last events came soon."""
     waiting = SpinningWait(events.poll)
@@ -45,7 +66,15 @@ def test_it_sleeps_until_events_have_come_soon_some_times_in_a_row():
     assert events.timeouts == [0, 0]
 
 
-def test_after_a_wait_in_vain_it_sleeps_again(monkeypatch):
+def test_events_that_came_late_are_no_reason_to_stay_awake():
+    events = Events(*[True] * (HITS_TO_SPIN + 1))
+    waiting = SpinningWait(events.poll, seconds=0.000_000_5)
+    for _ in range(HITS_TO_SPIN + 1):
+        waiting.wait()
+    assert events.timeouts == [None] * (HITS_TO_SPIN + 1)
+
+
+def test_after_a_wait_in_vain_it_sleeps_again():
     events = Events(False, True, True)
     waiting = SpinningWait(events.poll, seconds=0.0)
     waiting._hits = HITS_TO_SPIN
@@ -76,24 +105,6 @@ def test_moving_away_leaves_the_choice_of_processors_as_it_was(monkeypatch):
     spin._leave_processor()
     assert len(chosen) == 2
     assert chosen[0] < chosen[1] == {0, 1}
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """Let a wait take a millisecond, of which the thread itself runs for `clock.share`."""
-
-    class Clock:
-        share = 1.0
-        now = 0.0
-
-        def tick(self):
-            self.now += 0.001
-            return self.now
-
-    clock = Clock()
-    monkeypatch.setattr(time, "perf_counter", clock.tick)
-    monkeypatch.setattr(time, "thread_time", lambda: clock.now * clock.share)
-    return clock
 
 
 class Steady:
