@@ -1,39 +1,33 @@
-"""Carry one worker's requests to one copy and its replies back, over a Unix or TCP stream.
+"""Give one worker its way to one copy, on a line that it may share with other workers.
 
-Knows nothing of what is asked or of how the copy was started.
+Knows nothing of sockets, of what is asked or of how the copy was started.
 """
 
 from __future__ import annotations
 
-import asyncio
-import socket
-from collections.abc import Mapping, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from typing import Any
 
 from nodeset.errors import WireError
-from nodeset.stream import Stream
-from wayfare.fleet.exchange import Exchange, Explain, Frame
+from wayfare.fleet.exchange import Exchange, Explain
+from wayfare.fleet.line import Frame, Line, open_line
 
 PROTOCOL = 1
 HELLO_SECONDS = 120.0
-SEND_BUFFER_BYTES = 4 * 2**20  # an image fits; the kernel may allow less
 
 
 class Connection(Exchange):
-    """A `Link` over a stream of its own socket; belongs to the event loop it was made in.
+    """A `Link` on a line.
 
     A single request leaves at once; what leaves together leaves in one write.
     """
 
     sends_at_once = True
 
-    def __init__(self, sock: socket.socket, copy: str, explain_loss: Explain) -> None:
+    def __init__(self, line: Line, copy: str, explain_loss: Explain) -> None:
         super().__init__(copy, explain_loss)
-        self._stream = Stream(sock)
-        self._accepts_memory = self._stream.map_memory()
-        self._is_flushing = False
-        self._loop.add_reader(sock, self._read)
+        self._line = line
+        self._channel = line.join(self)
 
     async def greet(self, worker: int, token: str = "") -> None:
         """Say hello, with the token if there is one; learn whether arrays may go through memory."""
@@ -42,80 +36,56 @@ class Connection(Exchange):
             "hello",
             protocol=PROTOCOL,
             worker=worker,
-            mapped=self._accepts_memory,
+            mapped=self._line.accepts_memory,
             budget_seconds=HELLO_SECONDS,
             **shown,
         )
         if hello.get("mapped") is True:
-            self._stream.lend_memory()
+            self._line.lend_memory()
 
     async def close(self) -> None:
         """Give the connection up; requests under way fail."""
-        self._abort()
+        self._line.leave(self._channel)
+        self.lose(None)
 
     def end(self) -> None:
-        """Take what the copy sent before it ended, then give the connection up."""
-        while not self.is_lost and self._read():
-            pass
-        self._abort()
+        """Take what the copy sent before it ended, then give up the line and all on it."""
+        self._line.end()
 
-    def _pack(self, message: Mapping[str, Any]) -> Frame:
-        return self._stream.pack(message)[0]
+    def take(self, message: dict[str, Any]) -> None:
+        """Take a reply that the line brought."""
+        self._receive(message)
+
+    def flush(self) -> None:
+        """Send what was queued; called by the line."""
+        self._flush()
+
+    def lose(self, fault: WireError | None) -> None:
+        """Note that nothing is carried any more; called by the line."""
+        if not self.is_lost:
+            self._lose(fault)
+
+    def _schedule(self) -> None:
+        self._line.schedule(self)
+
+    def _pack(self, message: dict[str, Any]) -> Frame:
+        if self._channel or "channel" in message:  # a call may have been another channel's before
+            message["channel"] = self._channel
+        return self._line.pack(message)
 
     def _deliver(self, frames: Sequence[Frame]) -> None:
-        buffers = frames[0] if len(frames) == 1 else list(chain.from_iterable(frames))
-        if not self._stream.outbox.send(buffers):
-            self._tend_outbox()
-
-    def _read(self) -> bool:
-        """Take what has arrived; say whether there was something."""
-        try:
-            for message in self._stream.receive():
-                self._receive(message)
-        except (BlockingIOError, InterruptedError):
-            return False
-        except WireError as error:
-            self._abort(error)
-        except (OSError, EOFError):
-            self._abort()
-        return True
-
-    def _write(self) -> None:
-        self._stream.outbox.flush()
-        self._tend_outbox()
-
-    def _tend_outbox(self) -> None:
-        """Wait for room in the socket as long as something is unsent."""
-        outbox = self._stream.outbox
-        if outbox.is_broken:
-            self._abort()
-        elif outbox.pending_bytes and not self._is_flushing:
-            self._is_flushing = True
-            self._loop.add_writer(self._stream.socket, self._write)
-        elif not outbox.pending_bytes and self._is_flushing:
-            self._is_flushing = False
-            self._loop.remove_writer(self._stream.socket)
-
-    def _abort(self, fault: WireError | None = None) -> None:
-        if self.is_lost:
-            return
-        self._loop.remove_reader(self._stream.socket)
-        self._loop.remove_writer(self._stream.socket)
-        self._stream.close()
-        self._lose(fault)
+        self._line.send(frames)
 
 
-async def open_connection(
-    url: str, *, copy: str, worker: int, explain_loss: Explain, token: str = ""
+async def connect(
+    line: Line, *, copy: str, worker: int, explain_loss: Explain, token: str = ""
 ) -> Connection:
-    """Connect to a copy, by its tag, at `unix:PATH` or `tcp:HOST:PORT` and greet it.
+    """Return a greeted connection to a copy, by its tag, on a line to it.
 
-    `token` is what a copy asks for over TCP. Raises OSError when nothing listens there, WireError
-    without the right token, CopyFailedError when the copy ends meanwhile.
+    `token` is what a copy asks for over TCP. Raises WireError without the right token,
+    CopyFailedError when the copy ends meanwhile.
     """
-    scheme, _, address = url.partition(":")
-    sock = await (_connect_unix(address) if scheme == "unix" else _connect_tcp(address))
-    connection = Connection(sock, copy, explain_loss)
+    connection = Connection(line, copy, explain_loss)
     try:
         await connection.greet(worker, token)
     except BaseException:
@@ -124,28 +94,9 @@ async def open_connection(
     return connection
 
 
-async def _connect_unix(path: str) -> socket.socket:
-    sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    await _connect(sock, path)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SEND_BUFFER_BYTES)
-    return sock
-
-
-async def _connect_tcp(address: str) -> socket.socket:
-    host, _, port = address.rpartition(":")
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_STREAM)
-    family, kind, protocol, _, place = found[0]
-    sock = socket.socket(family, kind, protocol)
-    await _connect(sock, place)
-    sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    return sock
-
-
-async def _connect(sock: socket.socket, place: Any) -> None:
-    try:
-        sock.setblocking(False)
-        await asyncio.get_running_loop().sock_connect(sock, place)
-    except BaseException:
-        sock.close()
-        raise
+async def open_connection(
+    url: str, *, copy: str, worker: int, explain_loss: Explain, token: str = ""
+) -> Connection:
+    """Return a connection as `connect` does, on a line of its own to `url`; see `open_line`."""
+    line = await open_line(url)
+    return await connect(line, copy=copy, worker=worker, explain_loss=explain_loss, token=token)

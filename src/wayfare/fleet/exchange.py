@@ -15,13 +15,13 @@ from nodeset import wire
 from nodeset.errors import NodeSetError, WireError, from_payload
 from wayfare.fleet.digests import Digest, DigestCollector, Firing
 from wayfare.fleet.errors import CopyFailedError
+from wayfare.fleet.line import Frame
 from wayfare.fleet.request import Reply, Request, withdraw_nothing
 from wayfare.graph.calls import Answer
 
 CANCEL_SECONDS = 30.0
 """How long a copy may take to withdraw a call."""
 
-Frame = Sequence[bytes | memoryview]
 Explain = Callable[[], Awaitable[CopyFailedError]]
 
 
@@ -125,7 +125,7 @@ class Exchange(ABC):
     async def close(self) -> None:
         """Give the link up; requests under way fail."""
 
-    def _pack(self, message: Mapping[str, Any]) -> Frame:
+    def _pack(self, message: dict[str, Any]) -> Frame:
         """Return the frame of a message; raises WireError."""
         return wire.encode(message)
 
@@ -198,8 +198,12 @@ class Exchange(ABC):
         if self._is_lost:
             return
         if not self._outbox:
-            self._loop.call_soon(self._flush)
+            self._schedule()
         self._outbox[request.request_id] = request.fields
+
+    def _schedule(self) -> None:
+        """Have `_flush` called once what is ready now has been queued."""
+        self._loop.call_soon(self._flush)
 
     def _set_alarm(self, deadline: float) -> None:
         if self._alarm is not None:

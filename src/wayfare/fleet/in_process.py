@@ -29,8 +29,9 @@ from wayfare.fleet.errors import (
     Verdict,
     failure_of,
 )
-from wayfare.fleet.exchange import Exchange, Frame
+from wayfare.fleet.exchange import Exchange
 from wayfare.fleet.launcher import Copy, CopySpec
+from wayfare.fleet.line import Frame
 from wayfare.fleet.local import LocalLauncher
 
 HELLO_SECONDS = 30.0

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from nodeset.host.page import PageReader
-from wayfare.fleet.connection import Connection, open_connection
+from wayfare.fleet.connection import Connection, connect
 from wayfare.fleet.errors import (
     HOST_PREFIX,
     CopyDeath,
@@ -26,6 +26,7 @@ from wayfare.fleet.errors import (
 )
 from wayfare.fleet.keeper_client import Keeper, Spawned
 from wayfare.fleet.launcher import Progress, RunningCall
+from wayfare.fleet.line import Line, open_line
 from wayfare.fleet.memory import measure_tree
 
 LISTEN_SECONDS = 120.0
@@ -91,6 +92,9 @@ class LocalCopy:
         self._page = page
         self._verdict: Verdict | None = None
         self._death: CopyDeath | None = None
+        self._opening = asyncio.Lock()
+        self._line: Line | None = None
+        """What all workers that call it share."""
         self.exited.add_done_callback(self._note_death)
 
     def death(self) -> CopyDeath | None:
@@ -133,6 +137,9 @@ class LocalCopy:
     async def connect(self, worker: int) -> Connection:
         """Open a connection for a worker, waiting until the copy listens.
 
+        All workers share one line; whoever is none (below 0) gets one alone, on which nothing waits
+        behind what workers send.
+
         Raises CopyFailedError when it ends first or does not listen within LISTEN_SECONDS.
         """
         try:
@@ -146,18 +153,26 @@ class LocalCopy:
             ) from error
 
     async def _connect_when_listening(self, worker: int) -> Connection:
-        while True:
-            if self.exited.done():
-                raise await self.explain_loss()
+        if worker < 0:
+            line = await self._open_line()
+        else:
+            async with self._opening:
+                if self._line is None or self._line.is_closed:
+                    self._line = await self._open_line()
+                line = self._line
+        return await connect(line, copy=self.tag, worker=worker, explain_loss=self.explain_loss)
+
+    async def _open_line(self) -> Line:
+        while not self.exited.done():
             try:
-                connection = await open_connection(
-                    self.url, copy=self.tag, worker=worker, explain_loss=self.explain_loss
-                )
-                # A child that it forked may hold the socket open for longer than it lives.
-                self.exited.add_done_callback(partial(_end, connection))
-                return connection
+                line = await open_line(self.url)
             except (FileNotFoundError, ConnectionRefusedError):
                 await asyncio.wait([self.exited], timeout=RETRY_SECONDS)
+            else:
+                # A child that it forked may hold the socket open for longer than it lives.
+                self.exited.add_done_callback(partial(_end, line))
+                return line
+        raise await self.explain_loss()
 
     async def explain_loss(self) -> CopyFailedError:
         """Return the error for a connection that ended, with the copy's status if it ended too."""
@@ -176,8 +191,8 @@ class LocalCopy:
         self._socket.unlink(missing_ok=True)
 
 
-def _end(connection: Connection, _: asyncio.Future[int]) -> None:
-    connection.end()
+def _end(line: Line, _: asyncio.Future[int]) -> None:
+    line.end()
 
 
 def _is_stopped(pid: int) -> bool:

@@ -14,7 +14,7 @@ import pytest
 from nodeset import WireError
 from nodeset.arena import MAX_ARENA_BYTES, SEALS, SMALLEST_BYTES, Arena, block_size
 from nodeset.frame import NOTICE, PREFIX, pack_prefix
-from nodeset.lease import MAX_HELD_BYTES, Leases
+from nodeset.lease import Leases
 from nodeset.stream import Stream
 
 fcntl = pytest.importorskip("fcntl")
@@ -126,7 +126,7 @@ def test_a_receiver_that_hoards_has_the_rest_copied_and_starves_nobody(pair):
         hoard.append(pair.cross(large(seed)))
         assert pair.is_mapped
         pair.cross(0, back=True)
-    assert pair.lent <= MAX_HELD_BYTES + 2 * block_size(large().nbytes)
+    assert pair.lent <= MAX_ARENA_BYTES // 2 + 2 * block_size(large().nbytes)
     assert all((kept == seed).all() for seed, kept in enumerate(hoard))
 
 

@@ -20,6 +20,7 @@ SMALLEST_BYTES = 32 * 2**10
 """Below this an array crosses inline: copying it costs less than lending a block."""
 FIRST_SEGMENT_BYTES = 8 * 2**20
 MAX_ARENA_BYTES = 128 * 2**20
+"""For each worker of a connection, up to eight: each segment is at most as large as all before."""
 MAX_SEGMENTS = 8
 SEALS = fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_SEAL
 """A segment keeps its size for good: one that shrank would kill whoever reads it."""
@@ -28,6 +29,11 @@ _PAGE = 4096
 
 Announce = Callable[[int, int, int], bool]
 """Passes a segment on: its number, size and descriptor. False if that can't be done now."""
+
+
+def arena_bytes(workers: int) -> int:
+    """Return how much may be lent to so many workers that share a connection."""
+    return MAX_ARENA_BYTES * min(max(workers, 1), 8)
 
 
 def block_size(nbytes: int) -> int:
@@ -69,6 +75,7 @@ class Arena:
 
     def __init__(self, announce: Announce) -> None:
         self._announce = announce
+        self.max_bytes = MAX_ARENA_BYTES
         self._lock = threading.Lock()
         self._segments: List[_Segment] = []
         self._free: Dict[int, List[Block]] = {}
@@ -157,7 +164,7 @@ class Arena:
     def _grow(self, size: int) -> bool:
         total = sum(segment.size for segment in self._segments)
         wanted = max(block_size(size), total or FIRST_SEGMENT_BYTES)
-        wanted = min(wanted, MAX_ARENA_BYTES - total)
+        wanted = min(wanted, self.max_bytes - total)
         if wanted < size or len(self._segments) >= MAX_SEGMENTS:
             return False
         try:

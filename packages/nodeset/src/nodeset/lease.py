@@ -18,9 +18,6 @@ from typing import Any, Deque, Dict, List, Tuple, Type
 from nodeset.arena import MAX_ARENA_BYTES, MAX_SEGMENTS, block_size
 from nodeset.errors import WireError
 
-MAX_HELD_BYTES = MAX_ARENA_BYTES // 2
-"""What may be held here at a time; beyond it arrays are copied, so that the lender has room."""
-
 Place = Tuple[int, int]
 """Number of the segment, and the offset in it."""
 
@@ -45,6 +42,9 @@ class Leases:
     """What one end maps and holds of the other's memory. Any thread may use it."""
 
     def __init__(self) -> None:
+        self.max_bytes = MAX_ARENA_BYTES
+        """What is mapped at most. Of it half is held here; beyond that arrays are copied, so that
+        the lender has room."""
         self._lock = threading.Lock()
         self._segments: List[mmap.mmap] = []
         self._held: Dict[Place, int] = {}
@@ -64,8 +64,8 @@ class Leases:
             found = os.fstat(descriptor).st_size
             if not seals & fcntl.F_SEAL_SHRINK or not 0 < size == found:
                 raise ValueError(f"it has {found} bytes and seals {seals:#x}")
-            if total + size > MAX_ARENA_BYTES:
-                raise ValueError(f"more than {MAX_ARENA_BYTES} bytes are not mapped")
+            if total + size > self.max_bytes:
+                raise ValueError(f"more than {self.max_bytes} bytes are not mapped")
             self._segments.append(mmap.mmap(descriptor, size))
         except (OSError, ValueError) as error:
             raise WireError(f"a segment of {size} bytes cannot be mapped: {error}") from error
@@ -80,7 +80,7 @@ class Leases:
         with self._lock:
             self._note_ended()
             self._refuse_overlap(place, size)
-            if self._held_bytes + size > MAX_HELD_BYTES:
+            if self._held_bytes + size > self.max_bytes // 2:
                 self._released.append(place)
                 return memoryview(memory[offset : offset + nbytes])
             self._held[place] = size

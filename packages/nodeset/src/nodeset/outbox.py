@@ -14,7 +14,7 @@ from typing import Callable, Deque, List, Sequence
 from nodeset.array_wire import Buffer
 
 MAX_PENDING_BYTES = 256 * 2**20
-"""A connection that lets more than this wait, beyond one frame, is given up."""
+"""For each worker: a connection that lets more than this wait, beyond one frame, is given up."""
 _MAX_PIECES = 512  # the kernel takes 1024
 
 
@@ -31,6 +31,7 @@ class Outbox:
         self._lock = threading.Lock()
         self._pending: Deque[memoryview] = deque()
         self.pending_bytes = 0
+        self.max_pending_bytes = MAX_PENDING_BYTES
         self.frames = 0
         self.is_broken = False
 
@@ -89,7 +90,7 @@ class Outbox:
     def _send_parts(self, pieces: List[memoryview]) -> bool:
         if not self._pending:
             pieces = self._send_some(pieces)
-        if self.pending_bytes > MAX_PENDING_BYTES:
+        if self.pending_bytes > self.max_pending_bytes:
             self._break()
             return False
         self._keep(pieces)

@@ -10,9 +10,10 @@ import socket
 from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from nodeset import wire
+from nodeset.arena import arena_bytes
 from nodeset.array_wire import Body, Buffer
 from nodeset.memory import MappedMemory
-from nodeset.outbox import Outbox
+from nodeset.outbox import MAX_PENDING_BYTES, Outbox
 
 _ITEM_BYTES = array.array("i").itemsize
 _RIGHTS_BYTES = socket.CMSG_SPACE(4 * _ITEM_BYTES)
@@ -35,9 +36,19 @@ class Stream:
         self.outbox.take_notices = self._memory.take_notices
         return True
 
-    def lend_memory(self) -> None:
-        """Send large arrays through memory: the other end accepts that."""
+    def make_room(self, workers: int) -> None:
+        """Let so many workers' frames and arrays be under way, at least."""
+        outbox = self.outbox
+        outbox.max_pending_bytes = max(outbox.max_pending_bytes, MAX_PENDING_BYTES * workers)
         if self._memory is not None:
+            leases = self._memory.leases
+            leases.max_bytes = max(leases.max_bytes, arena_bytes(workers))
+
+    def lend_memory(self, workers: int = 1) -> None:
+        """Send large arrays through memory: the other end accepts that, for so many workers."""
+        if self._memory is not None:
+            arena = self._memory.arena
+            arena.max_bytes = max(arena.max_bytes, arena_bytes(workers))
             self._memory.is_lending = True
 
     def pack(

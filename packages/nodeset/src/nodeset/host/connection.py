@@ -1,4 +1,4 @@
-"""One connection of a copy: frames in, requests to the app, replies out.
+"""One connection of a copy: frames in, requests of its workers to the app, replies out.
 
 Knows nothing of selectors or of the nodeset.
 """
@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import hmac
 import socket
-from typing import Any, Callable, Dict, Optional
+from functools import partial
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from nodeset import wire
+from nodeset.caller import Caller
 from nodeset.errors import WireError
 from nodeset.frame import MAX_BODY_BYTES, MAX_HEADER_BYTES
 from nodeset.host.app import PROTOCOL, AutoServerApp
-from nodeset.host.request import Sent, failed, is_id, read_op
+from nodeset.host.request import Message, Reply, Sent, failed, is_id, read_op
 from nodeset.passive import describe
 from nodeset.stream import Stream
 
@@ -23,12 +25,15 @@ PAUSE_BYTES = 8 * 2**20
 """Unsent bytes from which on no more requests of a connection are read."""
 _STRANGER_HEADER_BYTES = 64 * 2**10
 _MAX_WORKERS = 2**31
+MAX_CHANNELS = 2**14
+"""Workers that may share a connection."""
 
 
 class Connection:
     """Belongs to the thread that serves sockets; only `_reply` is called from others.
 
-    `call_owner` asks that thread to look at the connection again.
+    Each worker that shares it has a channel, which `hello` opens and `leave` ends; a message that
+    names none belongs to channel 0. `call_owner` asks that thread to look at the connection again.
     """
 
     def __init__(
@@ -41,7 +46,7 @@ class Connection:
     ) -> None:
         self.socket = sock
         self._app = app
-        self._caller = app.connect()
+        self._channels: Dict[int, Tuple[Caller, Reply]] = {0: (app.connect(), self._reply)}
         self._stream = Stream(sock)
         self._outbox, self._decoder = self._stream.outbox, self._stream.decoder
         self._call_owner = call_owner
@@ -60,6 +65,11 @@ class Connection:
         outbox = self._outbox
         is_held_up = self._is_ending or outbox.is_broken or outbox.pending_bytes
         return not is_held_up and self._requests - outbox.frames < MAX_UNANSWERED
+
+    @property
+    def channels(self) -> int:
+        """Return how many share it."""
+        return len(self._channels)
 
     @property
     def is_stranger(self) -> bool:
@@ -87,7 +97,7 @@ class Connection:
 
     def read(self) -> None:
         """Take what arrived; a malformed frame ends this connection and nothing else."""
-        message: Dict[str, Any] = {}
+        message: Message = {}
         try:
             for message in self._stream.receive():
                 self._take(message)
@@ -96,7 +106,7 @@ class Connection:
         except (OSError, EOFError):
             self._outbox.abandon()
         except WireError as error:
-            self._end(error, message.get("id"))
+            self._end(error, message)
 
     def flush(self) -> None:
         """Send what waits."""
@@ -105,20 +115,49 @@ class Connection:
     def close(self) -> None:
         """Close the socket and withdraw what this connection asked for."""
         self._stream.close()
-        self._app.disconnect(self._caller)
+        for caller, _ in self._channels.values():
+            self._app.disconnect(caller)
 
-    def _take(self, message: Dict[str, Any]) -> None:
-        if read_op(message) == "hello":
+    def _take(self, message: Message) -> None:
+        op, number = read_op(message), message.get("channel", 0)
+        if op == "hello":
             self._greet(message)
-            self._requests += 1
-            self._app.submit(self._caller, message, self._welcome)
+            caller, reply = self._open_channel(number, message)
+            self._app.submit(caller, message, partial(self._welcome, reply))
             return
         if not self._is_known:
             raise WireError("the first request must be hello, with the token")
+        channel = self._channels.get(number) if type(number) is int else None
+        if channel is None:
+            raise WireError(f"a request has channel={describe(number)}, which no hello has opened")
+        if op == "leave":
+            del self._channels[number]
+            self._app.disconnect(channel[0])
+            return
         self._requests += 1
-        self._app.submit(self._caller, message, self._reply)
+        self._app.submit(channel[0], message, channel[1])
 
-    def _greet(self, message: Dict[str, Any]) -> None:
+    def _open_channel(self, number: Any, hello: Message) -> Tuple[Caller, Reply]:
+        """Return who speaks on a channel, known or new, and how to reply there."""
+        if type(number) is not int or not 0 <= number < _MAX_WORKERS:
+            rule = f"it must be a whole number from 0 to {_MAX_WORKERS - 1}"
+            raise WireError(f"hello has channel={describe(number)}; {rule}")
+        if number not in self._channels:
+            if len(self._channels) >= MAX_CHANNELS:
+                raise WireError(f"at most {MAX_CHANNELS} channels may share a connection")
+            reply = partial(self._reply_on, number) if number else self._reply
+            self._channels[number] = self._app.connect(), reply
+        channel = self._channels[number]
+        channel[0].worker = hello.get("worker", -1)
+        self._requests += 1
+        if hello.get("mapped") is True:
+            self._is_mapped = self._is_mapped or self._stream.map_memory()
+        self._stream.make_room(len(self._channels))
+        if self._is_mapped:
+            self._stream.lend_memory(len(self._channels))
+        return channel
+
+    def _greet(self, message: Message) -> None:
         if self._token is not None and not _is_token(message.get("token"), self._token):
             raise WireError("hello has no token, or a wrong one")
         protocol, worker = message.get("protocol"), message.get("worker", -1)
@@ -129,18 +168,18 @@ class Connection:
             rule = f"it must be a whole number from -1 to {_MAX_WORKERS - 1}"
             raise WireError(f"hello has worker={describe(worker)}; {rule}")
         self._is_known = True
-        self._caller.worker = worker
         self._decoder.max_header_bytes = MAX_HEADER_BYTES
         self._decoder.max_body_bytes = MAX_BODY_BYTES
-        if message.get("mapped") is True and not self._is_mapped:
-            self._is_mapped = self._stream.map_memory()
-            self._stream.lend_memory()
 
-    def _welcome(self, message: Dict[str, Any]) -> Sent:
+    def _welcome(self, reply: Reply, message: Message) -> Sent:
         message["ok"]["mapped"] = self._is_mapped
+        return reply(message)
+
+    def _reply_on(self, number: int, message: Message) -> Sent:
+        message["channel"] = number
         return self._reply(message)
 
-    def _reply(self, message: Dict[str, Any]) -> Sent:
+    def _reply(self, message: Message) -> Sent:
         buffers, body = self._stream.pack(message, is_kept=True)
         was_paused = self._unanswered() >= MAX_UNANSWERED
         if not self._outbox.send(buffers) or was_paused:
@@ -150,11 +189,15 @@ class Connection:
     def _unanswered(self) -> int:
         return self._requests - self._outbox.frames
 
-    def _end(self, error: WireError, request_id: Any) -> None:
+    def _end(self, error: WireError, request: Message) -> None:
         """Say why, read nothing more, and let the connection be closed."""
         self._is_ending = True
-        known = request_id if is_id(request_id) else -1
-        self._outbox.send(wire.encode(failed(known, error)))
+        request_id: Any = request.get("id")
+        number = request.get("channel", 0)
+        reply = failed(request_id if is_id(request_id) else -1, error)
+        if is_id(number):
+            reply["channel"] = number
+        self._outbox.send(wire.encode(reply))
 
 
 def _is_token(given: Any, token: str) -> bool:

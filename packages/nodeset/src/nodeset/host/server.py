@@ -26,7 +26,7 @@ from nodeset.spin import SpinningWait
 _READ, _WRITE = select.EPOLLIN, select.EPOLLOUT
 _ENDING_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 _SEND_BUFFER_BYTES = 4 * 2**20  # an image fits; the kernel may allow less
-_FEW_CONNECTIONS = 2
+_FEW_WORKERS = 2  # one, and whoever looks after the copy
 _LONE_PATIENCE_SECONDS, _PATIENCE_SECONDS, _SHORT_PATIENCE_SECONDS = 0.050, 0.006, 0.002
 MAX_STRANGERS = 64
 """Connections that may be open without having shown the token that is due."""
@@ -102,7 +102,7 @@ class SocketServer:
         Not long where somebody may call meanwhile. A copy of one worker is asked nothing while it
         works but for its health.
         """
-        if len(self._wanted) <= _FEW_CONNECTIONS:
+        if sum(connection.channels for connection in list(self._wanted)) <= _FEW_WORKERS:
             return _LONE_PATIENCE_SECONDS
         return _SHORT_PATIENCE_SECONDS if self._app.may_be_called else _PATIENCE_SECONDS
 
