@@ -15,6 +15,7 @@ from tests.integration.host.client import Client
 
 from nodeset import WireError
 from nodeset.frame import NOTICE, pack_prefix
+from nodeset.host.connection import MAX_CHANNELS
 from nodeset.host.server import MAX_STRANGERS
 from nodeset.wire import encode
 from wayfare.fleet.connection import open_connection
@@ -139,3 +140,49 @@ def test_descriptors_that_no_frame_asks_for_are_closed(host, line):
                 client.receive(-1)
     host.connect(line).request("health")
     assert count_files(pid) <= held + 1
+
+
+def test_workers_that_share_a_connection_have_an_episode_and_digests_each(host, line):
+    client = host.connect(line)
+    for channel in (1, 2):
+        client.request("hello", protocol=1, worker=channel, channel=channel)
+        episode = {"index": channel, "id": str(channel)}
+        client.request("open_episode", episode=episode, channel=channel)
+    sent = [client.send_call("where", {}, channel=channel) for channel in (1, 2)]
+    assert [client.receive(number)["outputs"]["episode"] for number in sent] == ["1", "2"]
+    owed = [client.request("close_episode", channel=channel)["digests"] for channel in (1, 2)]
+    assert [[number for number, _ in digests] for digests in owed] == [[sent[0]], [sent[1]]]
+
+
+def test_who_leaves_a_shared_connection_is_not_waited_for(host, line):
+    client = host.connect(line)
+    for channel in (1, 2):
+        client.request("hello", protocol=1, worker=channel, channel=channel)
+    client.send("leave", channel=2)
+    assert client.call("where", {}, channel=1)
+    with pytest.raises(WireError, match="channel=int 2, which no hello has opened"):
+        client.call("where", {}, channel=2)
+    assert host.connect(line).request("health")["state"] == "ready"
+
+
+@pytest.mark.parametrize("channel", [-1, 2**31, 1.0, "1", None, [1]])
+def test_a_channel_that_is_no_number_of_one_is_refused(host, line, channel):
+    client = host.connect(line)
+    with pytest.raises(WireError, match=r"channel=.*; it must be a whole number from 0"):
+        client.request("hello", protocol=1, worker=0, channel=channel)
+    with pytest.raises((WireError, ConnectionError)):
+        host.connect(line).request("where", channel=channel)
+    assert host.connect(line).request("health")["state"] == "ready"
+
+
+def test_at_most_so_many_share_a_connection(host, line):
+    client = host.connect(line)
+    numbers = [
+        client.send("hello", protocol=1, worker=0, channel=channel)
+        for channel in range(1, MAX_CHANNELS)
+    ]
+    for number in numbers:
+        client.receive(number)
+    with pytest.raises(WireError, match=f"at most {MAX_CHANNELS} channels"):
+        client.request("hello", protocol=1, worker=0, channel=MAX_CHANNELS)
+    assert host.connect(line).request("health")["state"] == "ready"

@@ -10,6 +10,7 @@ from pathlib import Path
 import msgpack
 import numpy as np
 import pytest
+from tests.unit.nodeset.streams import Pair
 
 from nodeset import WireError
 from nodeset.arena import MAX_ARENA_BYTES, SEALS, SMALLEST_BYTES, Arena, block_size
@@ -18,36 +19,6 @@ from nodeset.lease import Leases
 from nodeset.stream import Stream
 
 fcntl = pytest.importorskip("fcntl")
-
-
-class Pair:
-    """Two streams on one machine that both lend memory."""
-
-    def __init__(self):
-        self.ends = []
-        for sock in socket.socketpair(socket.AF_UNIX):
-            sock.setblocking(False)
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 2**22)
-            stream = Stream(sock)
-            assert stream.map_memory()
-            stream.lend_memory()
-            self.ends.append(stream)
-        self.left, self.right = self.ends
-
-    def cross(self, value, *, back=False):
-        """Return `value` as it arrives at the other end."""
-        sender, receiver = (self.right, self.left) if back else (self.left, self.right)
-        buffers, body = sender.pack({"value": value})
-        self.is_mapped = bool(body.placed)
-        sender.outbox.send(buffers)
-        while True:
-            sender.outbox.flush()
-            for message in receiver.receive():
-                return message["value"]
-
-    @property
-    def lent(self):
-        return self.left._memory.arena.lent_bytes
 
 
 @pytest.fixture
@@ -293,3 +264,17 @@ def test_random_damage_to_notices_is_never_worse_than_a_wire_error(pair):
             pair.left._memory.read_notice(bytes(damaged[PREFIX.size :]))
         except WireError:
             continue
+
+
+def test_what_may_be_lent_grows_with_the_workers_of_a_connection(pair):
+    for end in (pair.left, pair.right):
+        end.make_room(3)
+        end.lend_memory(3)
+        end.make_room(1)  # two have left
+    sent = [
+        pair.left.pack({"value": large()}) for _ in range(2 * MAX_ARENA_BYTES // large().nbytes)
+    ]
+    assert all(body.placed for _, body in sent)
+    pair.cross(0)
+    for _, body in sent:
+        body.withdraw()

@@ -6,7 +6,7 @@ Knows nothing of queues, of threads or of why the calls are served now.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Callable, Dict, Iterator, List, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Sequence, Tuple
 
 from nodeset.author import author_error
 from nodeset.caller import Call, CancelledCallError, Logs, Outcome
@@ -113,26 +113,39 @@ class BatchRunner:
 
     def _run_parts(
         self, members: Sequence[Member], *, is_rerun: bool = False
-    ) -> List[Tuple[Outcome, Logs]]:
-        """Return each row's outcome; run on halves what fails, until the failing rows stand alone.
+    ) -> Iterator[Tuple[Outcome, Logs]]:
+        """Yield each row's outcome; run on halves what fails, until the failing rows stand alone.
 
         A batch fails by what it raises, or by a result in which no row is well; after such a result
-        all rows have failed if each is well alone.
+        all rows have failed if each is well alone. From the first row that is well, each is
+        yielded before the next is looked at.
         """
         contexts = [call.make_context() for call, _ in members]
         result = self._run(members, contexts, is_rerun)
-        outcomes = self._split(result, len(members))
-        together = [(outcome, context.logs) for outcome, context in zip(outcomes, contexts)]
-        if len(members) == 1 or not all(map(_is_error, outcomes)):
+        outcomes = zip(self._split(result, len(members)), [context.logs for context in contexts])
+        held: List[Tuple[Outcome, Logs]] = []
+        for outcome, logs in outcomes:
+            held.append((outcome, logs))
+            if not _is_error(outcome):
+                yield from held
+                yield from outcomes
+                return
+        yield from self._rerun_halves(members, held, result)
+
+    def _rerun_halves(
+        self, members: Sequence[Member], together: List[Tuple[Outcome, Logs]], result: Any
+    ) -> List[Tuple[Outcome, Logs]]:
+        """Return the outcomes of a batch in which no row is well."""
+        if len(members) == 1:
             return together
         middle = len(members) // 2
-        apart = self._run_parts(members[:middle], is_rerun=True)
+        apart = list(self._run_parts(members[:middle], is_rerun=True))
         apart += self._run_parts(members[middle:], is_rerun=True)
         if isinstance(result, _Raised) or any(_is_error(outcome) for outcome, _ in apart):
             return apart
         return together
 
-    def _split(self, result: Any, count: int) -> Sequence[Outcome]:
+    def _split(self, result: Any, count: int) -> Iterable[Outcome]:
         if isinstance(result, _Raised):
             return [result.error] * count
         try:

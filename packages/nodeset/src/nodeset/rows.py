@@ -5,7 +5,7 @@ Knows nothing of who calls, of queues or of when a batch is due.
 
 from __future__ import annotations
 
-from typing import Any, Dict, FrozenSet, List, Mapping, NoReturn, Sequence, Tuple, Union
+from typing import Any, Dict, FrozenSet, Iterator, List, Mapping, NoReturn, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -92,7 +92,7 @@ def stack(tool: BaseCanvasNode, rows: Sequence[Row]) -> Dict[str, Any]:
             continue
         values = [row[port.name] for row in rows]
         if is_stacked(port, values[0]):
-            stacked = np.stack(values)
+            stacked = np.stack(values) if len(values) > 1 else values[0][np.newaxis]
             stacked.setflags(write=False)
             inputs[port.name] = stacked
         else:
@@ -102,21 +102,25 @@ def stack(tool: BaseCanvasNode, rows: Sequence[Row]) -> Dict[str, Any]:
 
 def split(
     tool: BaseCanvasNode, result: Any, size: int, *, count: int
-) -> List[Union[Row, NodeSetError]]:
-    """Return the first `count` rows of a result for `size` inputs; a row may be its own error.
+) -> Iterator[Union[Row, NodeSetError]]:
+    """Return the first `count` rows of a result for `size` inputs, each checked when it is taken.
 
-    Raises AuthorError if the number of results is wrong, PortError if it has no rows at all.
+    A row may be its own error. Raises AuthorError if the number of results is wrong, PortError if
+    there are no rows at all.
     """
     where = f"{tool.node_type} output"
     _refuse_other_than_dict(result, where)
     columns = {name: _column(tool, name, result[name], size) for name in result}
-    rows: List[Union[Row, NodeSetError]] = []
-    for index in range(count):
-        try:
-            rows.append(check_outputs(tool, {n: values[index] for n, values in columns.items()}))
-        except PortError as error:
-            rows.append(error)
-    return rows
+    return (_take_row(tool, columns, index) for index in range(count))
+
+
+def _take_row(
+    tool: BaseCanvasNode, columns: Mapping[str, Sequence[Any]], index: int
+) -> Union[Row, NodeSetError]:
+    try:
+        return check_outputs(tool, {name: values[index] for name, values in columns.items()})
+    except NodeSetError as error:
+        return error
 
 
 def _column(tool: BaseCanvasNode, name: str, values: Any, size: int) -> Sequence[Any]:
