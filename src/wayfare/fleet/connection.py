@@ -10,7 +10,7 @@ from typing import Any
 
 from nodeset.errors import WireError
 from wayfare.fleet.exchange import Exchange, Explain
-from wayfare.fleet.line import Frame, Line, open_line
+from wayfare.fleet.line import Frame, Line
 
 PROTOCOL = 1
 HELLO_SECONDS = 120.0
@@ -47,10 +47,6 @@ class Connection(Exchange):
         """Give the connection up; requests under way fail."""
         self._line.leave(self._channel)
         self.lose(None)
-
-    def end(self) -> None:
-        """Take what the copy sent before it ended, then give up the line and all on it."""
-        self._line.end()
 
     def take(self, message: dict[str, Any]) -> None:
         """Take a reply that the line brought."""
@@ -92,11 +88,3 @@ async def connect(
         await connection.close()
         raise
     return connection
-
-
-async def open_connection(
-    url: str, *, copy: str, worker: int, explain_loss: Explain, token: str = ""
-) -> Connection:
-    """Return a connection as `connect` does, on a line of its own to `url`; see `open_line`."""
-    line = await open_line(url)
-    return await connect(line, copy=copy, worker=worker, explain_loss=explain_loss, token=token)

@@ -56,7 +56,7 @@ class Line:
         self._greeted = 0
         self._due: dict[Channel, None] = {}
         self._frames: list[Frame] = []
-        self._is_reading = self._is_collecting = self._is_flushing = False
+        self._is_reading = self._is_collecting = self._awaits_room = False
         self._loop.add_reader(sock, self._read)
 
     def join(self, channel: Channel) -> int:
@@ -171,11 +171,11 @@ class Line:
         outbox = self._stream.outbox
         if outbox.is_broken:
             self._loop.call_soon(self.end)  # what the copy has sent before counts
-        elif outbox.pending_bytes and not self._is_flushing:
-            self._is_flushing = True
+        elif outbox.pending_bytes and not self._awaits_room:
+            self._awaits_room = True
             self._loop.add_writer(self._stream.socket, self._write)
-        elif not outbox.pending_bytes and self._is_flushing:
-            self._is_flushing = False
+        elif not outbox.pending_bytes and self._awaits_room:
+            self._awaits_room = False
             self._loop.remove_writer(self._stream.socket)
 
 

@@ -8,8 +8,9 @@ import pytest
 
 from nodeset import wire
 from nodeset.errors import AuthorError, WireError, to_payload
-from wayfare.fleet.connection import open_connection
+from wayfare.fleet.connection import connect
 from wayfare.fleet.errors import BudgetExceededError, CopyFailedError
+from wayfare.fleet.line import open_line
 
 CALL = {"budget_seconds": 20, "config": {}, "inputs": {}, "step": 0, "seed": 0}
 
@@ -49,8 +50,8 @@ async def explain():
 async def connected(folder, answer):
     server = Server(folder / "s", answer)
     async with await asyncio.start_unix_server(server.serve, server.path) as listener:
-        connection = await open_connection(
-            f"unix:{server.path}", copy="x", worker=0, explain_loss=explain
+        connection = await connect(
+            await open_line(f"unix:{server.path}"), copy="x", worker=0, explain_loss=explain
         )
         try:
             yield server, connection

@@ -12,8 +12,9 @@ import pytest
 from tests.integration.host.starter import Host
 
 from nodeset.digest import digest_firing
-from wayfare.fleet.connection import open_connection
+from wayfare.fleet.connection import connect
 from wayfare.fleet.errors import CopyFailedError
+from wayfare.fleet.line import open_line
 
 ECHO = """
 from nodeset import BaseCanvasNode, BaseNodeSet, PortDef
@@ -50,9 +51,9 @@ def host(tmp_path):
     found.stop()
 
 
-async def connect(host):
+async def open_episode(host):
     process, url = host.start(str(host.folder / "echo.py"))
-    connection = await open_connection(url, copy="x", worker=0, explain_loss=explain)
+    connection = await connect(await open_line(url), copy="x", worker=0, explain_loss=explain)
     await connection.request("initialize", budget_seconds=20)
     await connection.open_episode({"index": 0, "id": "0"})
     return process, connection
@@ -63,7 +64,7 @@ def mappings(pid):
 
 
 async def test_what_author_and_engine_keep_stays_right_and_digests_match(host):
-    process, connection = await connect(host)
+    process, connection = await open_episode(host)
     first = np.random.default_rng(0).random((300, 200))
     kept, digests = [], []
     for turn in range(30):
@@ -83,7 +84,7 @@ async def test_what_author_and_engine_keep_stays_right_and_digests_match(host):
 async def test_a_killed_copy_leaves_nothing_and_what_it_sent_stays_readable(host):
     gc.collect()
     before = mappings(os.getpid())
-    process, connection = await connect(host)
+    process, connection = await open_episode(host)
     call = {"tool": "twice", "config": {}, "inputs": {"x": np.ones((300, 200))}}
     reply = await connection.call(path="n", turns=(), budget_seconds=20, step=0, seed=0, **call)
     outputs = reply["outputs"]

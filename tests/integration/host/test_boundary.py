@@ -18,8 +18,9 @@ from nodeset.frame import NOTICE, pack_prefix
 from nodeset.host.connection import MAX_CHANNELS
 from nodeset.host.server import MAX_STRANGERS
 from nodeset.wire import encode
-from wayfare.fleet.connection import open_connection
+from wayfare.fleet.connection import connect
 from wayfare.fleet.errors import CopyFailedError
+from wayfare.fleet.line import open_line
 
 
 def test_a_stranger_over_tcp_learns_nothing_but_that_a_token_is_due(host):
@@ -48,12 +49,12 @@ async def explain():
 async def test_a_worker_without_the_right_token_is_told_so(host, token):
     _, url = host.start("line.py", "--token-env", "SECRET", listen="tcp:127.0.0.1:0", SECRET="s3")
     with pytest.raises(WireError, match="no token, or a wrong one"):
-        await open_connection(url, copy="x", worker=0, explain_loss=explain, token=token)
+        await connect(await open_line(url), copy="x", worker=0, explain_loss=explain, token=token)
 
 
 async def test_a_worker_with_the_token_may_call_over_tcp(host):
     _, url = host.start("line.py", "--token-env", "SECRET", listen="tcp:127.0.0.1:0", SECRET="s3")
-    link = await open_connection(url, copy="x", worker=0, explain_loss=explain, token="s3")
+    link = await connect(await open_line(url), copy="x", worker=0, explain_loss=explain, token="s3")
     assert (await link.request("health", budget_seconds=20))["state"] in ("loading", "loaded")
     await link.close()
 

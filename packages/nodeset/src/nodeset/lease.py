@@ -10,7 +10,6 @@ import fcntl
 import mmap
 import os
 import threading
-from bisect import bisect_right, insort
 from collections import deque
 from functools import lru_cache
 from typing import Any, Deque, Dict, List, Tuple, Type
@@ -48,7 +47,6 @@ class Leases:
         self._lock = threading.Lock()
         self._segments: List[mmap.mmap] = []
         self._held: Dict[Place, int] = {}
-        self._held_places: List[Place] = []
         self._held_bytes = 0
         self._ended: Deque[Place] = deque()
         self._released: List[Place] = []
@@ -79,12 +77,12 @@ class Leases:
         memory = self._segments[segment]
         with self._lock:
             self._note_ended()
-            self._refuse_overlap(place, size)
+            if place in self._held:
+                raise ValueError("its place is held already")
             if self._held_bytes + size > self.max_bytes // 2:
                 self._released.append(place)
                 return memoryview(memory[offset : offset + nbytes])
             self._held[place] = size
-            insort(self._held_places, place)
             self._held_bytes += size
         lease = _lease_type(size).from_buffer(memory, offset)
         lease.released, lease.place = self._ended, place
@@ -103,13 +101,4 @@ class Leases:
         while self._ended:
             place = self._ended.popleft()
             self._held_bytes -= self._held.pop(place)
-            del self._held_places[bisect_right(self._held_places, place) - 1]
             self._released.append(place)
-
-    def _refuse_overlap(self, place: Place, size: int) -> None:
-        """Refuse a block that shares bytes with one that was not released yet."""
-        position = bisect_right(self._held_places, (place[0], place[1] + size - 1))
-        if position:
-            before = self._held_places[position - 1]
-            if before[0] == place[0] and before[1] + self._held[before] > place[1]:
-                raise ValueError("its place is held already")
