@@ -40,6 +40,9 @@ RULES = {
     "hello first": r"the first request must be hello, with the token",
     "protocol": r"hello asks for protocol .*; this host speaks \d",
     "hello": r"hello has worker=.*; it must be a whole number from -1",
+    "hello's channel": r"hello has channel=.*; it must be a whole number from 0",
+    "channel": r"a request has channel=.*, which no hello has opened",
+    "left": r"call \d+ of tool '\w+' was cancelled",
     "id": r"a request has id=.*; it must be a whole number from 0",
     "field": r"a request .* has .*; it must be (text|a whole number|a map|a list)",
     "episode": r"an episode (cannot be read from|has) ",
@@ -55,11 +58,12 @@ RULES = {
 }
 _OPERATIONS = (
     *("call", "call", "call", "open_episode", "close_episode", "cancel", "health", "manifest"),
-    *("hello", "begin_episode", "controller", "episodes", "probe", "", "x"),
+    *("hello", "leave", "begin_episode", "controller", "episodes", "probe", "", "x"),
 )
 _FIELDS = (
     *("id", "tool", "inputs", "turns", "seed", "config", "episode", "worker", "path", "step"),
     *("target", "split", "verb", "name", "value", "params", "seconds", "calls", "protocol"),
+    *("channel", "channel"),
 )
 
 
