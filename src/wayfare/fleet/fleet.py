@@ -20,7 +20,6 @@ from wayfare.fleet.readiness import (
     ask_to_start,
     describe_start,
     initialize,
-    judge_death,
     judge_failed_start,
 )
 from wayfare.fleet.shutdown import ShutdownFault, shut_down
@@ -143,7 +142,7 @@ class Fleet:
             if running.is_gone:
                 running.copy.kill()
                 await asyncio.wait([running.copy.exited], timeout=DEATH_SECONDS)
-                judge_death(running)
+                running.note_death()
                 await self._put_fresh(running)
                 running.restarts += 1
 

@@ -17,10 +17,11 @@ from wayfare.fleet.exchange import Exchange
 from wayfare.fleet.launcher import Copy, CopySpec
 from wayfare.fleet.place import CopyPlace, Placement
 
-MAX_DEATHS = 10
-"""How often in a row a copy may die without an episode that came to its end, at least."""
 PAUSE_SECONDS = 0.05
-MAX_PAUSE_SECONDS = 5.0
+MAX_PAUSE_SECONDS = 1.0
+"""At every death of a run, however many there are, it goes on top of what a start costs."""
+MAX_DOUBLINGS = 10
+"""More would change nothing, and leave the range of numbers after many deaths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,11 @@ class Member:
 
 @dataclass(slots=True)
 class Fate:
-    """How it went with those that stood in one place, so that a loop of deaths comes to an end."""
+    """How it went with those that stood in one place.
+
+    Starts that fail in a row end the run. Deaths only put the next start off: each belongs to what
+    was under way, and how many come in a row depends on the number of workers.
+    """
 
     failed_starts: int = 0
     """How often in a row a fresh one has failed to become ready for a reason of its own."""
@@ -60,11 +65,10 @@ class Fate:
     """How often in a row a fresh one was killed before it was ready."""
     deaths: int = 0
     """How many died since the last time that one served an episode to its end."""
-    max_deaths: int = MAX_DEATHS
     last_pid: int = 0
     """The last one whose death was counted."""
     first_cause: str = ""
-    """What the first of these deaths was."""
+    """What befell the last one that was ready, or what the first start that failed came to."""
 
     def note_death(self, pid: int, cause: str) -> None:
         """Count the death of one that had been ready, once."""
@@ -77,15 +81,17 @@ class Fate:
     def note_start(self) -> None:
         """Note that one has become ready."""
         self.failed_starts = self.killed_starts = 0
+        self.first_cause = ""
 
     def note_success(self) -> None:
         """Note that one has served an episode to its end."""
-        self.deaths, self.first_cause = 0, ""
+        self.deaths = 0
 
     def pause_seconds(self) -> float:
         """Return how long the next start is put off: longer with each death in a row."""
         in_row = self.deaths + self.failed_starts + self.killed_starts
-        return min(MAX_PAUSE_SECONDS, PAUSE_SECONDS * 2 ** (in_row - 2)) if in_row > 1 else 0.0
+        doublings = min(in_row - 2, MAX_DOUBLINGS)
+        return min(MAX_PAUSE_SECONDS, PAUSE_SECONDS * 2**doublings) if in_row > 1 else 0.0
 
 
 @dataclass(slots=True)
@@ -125,6 +131,12 @@ class RunningCopy:
         self.is_doomed = True
         self.copy.kill(verdict)
 
+    def note_death(self) -> None:
+        """Count the death of the one that stands here, if it has died."""
+        death = self.copy.death()
+        if death is not None:
+            self.fate.note_death(death.pid, death.describe())
+
     def take_over(self, fresh: RunningCopy) -> None:
         """Put a copy that is ready in the place of the one that stands here."""
         self.copy, self.control = fresh.copy, fresh.control
@@ -140,10 +152,6 @@ class RunningCopy:
             return True
         limit = deployment.memory_limit
         return limit is not None and await self.copy.measure_memory() > limit
-
-    def allow_attempts(self, attempts: int) -> None:
-        """Have a loop of deaths end the run only after several episodes with so many attempts."""
-        self.fate.max_deaths = max(MAX_DEATHS, 4 * attempts)
 
     @property
     def is_gone(self) -> bool:

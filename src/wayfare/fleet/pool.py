@@ -258,8 +258,6 @@ class EnvWorkerPool:
             for running in fleet.copies.values()
             if running.member.placement.on_death == "resend"
         }
-        for running in fleet.copies.values():
-            running.allow_attempts(retries + 1)
         self.workers = [
             WorkerHandle(index, fleet, environment, recoveries=self._recoveries)
             for index in range(fleet.worker_count)

@@ -129,21 +129,6 @@ def judge_failed_start(running: RunningCopy, error: CopyStartError | NodeSetErro
     )
 
 
-def judge_death(running: RunningCopy) -> None:
-    """Count the death of the copy that stood there. Raises CopyStartError if it is one too many."""
-    death = running.copy.death()
-    if death is None:
-        return
-    running.fate.note_death(death.pid, death.describe())
-    if running.fate.deaths < running.fate.max_deaths:
-        return
-    raise CopyStartError(
-        f"nodeset {running.member.instance!r} ({running.member.declaration.path}): "
-        f"copy {running.tag!r} died {running.fate.deaths} times in a row and no episode came to "
-        f"its end in between; the first cause was: {running.fate.first_cause}"
-    )
-
-
 def describe_start(member: Member, error: Exception) -> str:
     """Return why a copy did not start: the host's own word where it gave one."""
     death = error.death if isinstance(error, CopyFailedError) else None

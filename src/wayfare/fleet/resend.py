@@ -8,52 +8,46 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
 from wayfare.fleet.digests import Digest, Firing
-from wayfare.fleet.errors import CopyDeath, CopyFailedError, failure_of
+from wayfare.fleet.errors import CopyFailedError, CopyStartError
 from wayfare.fleet.exchange import Exchange
 from wayfare.fleet.fleet import Fleet
 from wayfare.fleet.member import RunningCopy
 from wayfare.fleet.request import Request, make_call
+from wayfare.fleet.suspect import Suspects, fail
 from wayfare.fleet.together import together
 from wayfare.graph.calls import Answer
 
+MAX_UNREACHED = 6
+"""How many copies in a row may end, ready as they said they were, before they could be called."""
+MAX_UNANSWERED = 6
+"""How many may end in a row, by no call, over one thing that they were asked beside calls."""
+
 _Result = TypeVar("_Result")
-
-
-@dataclass(slots=True)
-class _Suspect:
-    """A call that was under way when the copy died, and at how many deaths it was."""
-
-    link: SharedLink
-    request: Request
-    deaths: int = 0
 
 
 class Recovery:
     """The calls of all workers to one shared copy, over its deaths; `close` it.
 
     When the copy dies, a fresh one takes its place and gets again what was under way, one call at a
-    time, so that the one that kills it stands alone; all others wait meanwhile. A call that was
-    there at more than `retries` deaths fails, alone. Shared tools are pure: that allows it.
+    time, so that the one that kills it stands alone; all others wait meanwhile. A call that kills
+    it again and again fails, alone: see `Suspects`. Shared tools are pure: that allows it.
     """
 
     def __init__(self, running: RunningCopy, fleet: Fleet, *, digest: Digest, retries: int) -> None:
         self.running = running
         self.digest = digest
         self._fleet = fleet
-        self._retries = retries
         self._links: list[SharedLink] = []
-        self._suspects: list[_Suspect] = []
-        self._accused: list[_Suspect] = []
-        """Those that were under way at the last death; it is yet to be counted."""
+        self.suspects = Suspects(retries)
         self._held: list[tuple[SharedLink, Request]] = []
         self._is_lost = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self._failure: Exception | None = None
+        self._unreached = 0
 
     @property
     def is_holding(self) -> bool:
@@ -98,12 +92,7 @@ class Recovery:
     def note_loss(self, link: SharedLink, calls: Sequence[Request]) -> None:
         """Take the calls that were under way on a link that was lost."""
         self._is_lost.set()
-        known = {suspect.request: suspect for suspect in self._suspects}
-        for request in calls:
-            suspect = known.get(request) or _Suspect(link, request)
-            if request not in known:
-                self._suspects.append(suspect)
-            self._accused.append(suspect)
+        self.suspects.accuse(calls, link.send)
         if self._task is None:
             self._task = asyncio.create_task(self._renew(self._replace), name="recovery")
 
@@ -115,8 +104,9 @@ class Recovery:
                 await self._replace()
         except Exception as error:  # noqa: BLE001  whoever waits for a call raises it
             self._failure = error
-            for request in [s.request for s in self._suspects] + [r for _, r in self._held]:
-                _fail(request, error)
+            self.suspects.fail(error)
+            for _, request in self._held:
+                fail(request, error)
         finally:
             self._task = None
         if self._failure is None:
@@ -128,7 +118,7 @@ class Recovery:
         copy.kill()
         await asyncio.wait([copy.exited])
         await together(link.end() for link in self._links)  # now all that was under way is here
-        self._count_death(copy.death())
+        self.suspects.count_death(copy.death())
         while True:
             try:
                 await self._fleet.replace(self.running.tag)
@@ -148,24 +138,21 @@ class Recovery:
         except CopyFailedError:
             await self._replace()
 
-    def _count_death(self, death: CopyDeath | None) -> None:
-        """Count a death for what was under way; what was there too often fails, alone."""
-        for suspect in self._accused:
-            suspect.deaths += 1
-            if suspect.deaths > self._retries and death is not None:
-                call = suspect.request.in_flight
-                note = f"it was under way at {suspect.deaths} deaths of the shared copy. "
-                _fail(suspect.request, failure_of(death, call, note=note, is_spent=True))
-        self._accused.clear()
-        self._suspects = [s for s in self._suspects if not s.request.done()]
-
     async def _reconnect(self) -> bool:
-        """Connect all links to the copy that stands there; say whether it lived so long."""
+        """Connect all links to the copy that stands there; say whether it lived so long.
+
+        Raises CopyStartError when one after the other did not.
+        """
         self._is_lost.clear()
         try:
             await together(link.reconnect() for link in self._links)
-        except CopyFailedError:
-            return False
+        except CopyFailedError as error:
+            self._unreached += 1
+            if self._unreached < MAX_UNREACHED:
+                return False
+            text = f"{self._unreached} copies in a row ended before they could be called: {error}"
+            raise CopyStartError(text, error.death) from error
+        self._unreached = 0
         return not self._is_lost.is_set()
 
     async def _try_suspects(self) -> bool:
@@ -173,15 +160,15 @@ class Recovery:
 
         Say whether all were answered; else the copy has died of one.
         """
-        for suspect in sorted(self._suspects, key=lambda suspect: suspect.deaths):
+        for suspect in self.suspects.sort():
             if suspect.request.done():
                 continue
-            suspect.link.send(suspect.request)
+            suspect.send(suspect.request)
             await self._wait_for(suspect.request)
             if self._is_lost.is_set():
                 return False
             self.running.fate.note_success()
-        self._suspects.clear()
+        self.suspects.clear()
         return True
 
     async def _wait_for(self, *requests: Request) -> None:
@@ -275,17 +262,19 @@ class SharedLink:
         return self._exchange
 
     async def _insist(self, ask: Callable[[Exchange], Awaitable[_Result]]) -> _Result:
-        """Return what is answered by whatever copy lives for long enough."""
+        """Return what is answered by whatever copy lives for long enough.
+
+        Deaths of which a call is guilty come to an end by themselves; of others it bears a few.
+        """
+        losses, known = 0, 0
         while True:
             await self._recovery.wait_until_settled()
+            if known != self._recovery.suspects.death_count:
+                losses, known = 0, self._recovery.suspects.death_count
             exchange = self._connected()
             try:
                 return await ask(exchange)
             except CopyFailedError:
-                if not exchange.is_lost:
+                losses += 1
+                if not exchange.is_lost or losses == MAX_UNANSWERED:
                     raise
-
-
-def _fail(request: Request, error: Exception) -> None:
-    if not request.done():
-        request.set_exception(error)

@@ -47,6 +47,9 @@ class FakeCopy:
         self.world.lives.append([])
 
     async def connect(self, worker):
+        if self.world.is_unreachable:
+            self.kill()
+            raise failure_of(self.death())
         self.exchanges.append(FakeExchange(self))
         return self.exchanges[-1]
 
@@ -69,7 +72,8 @@ class FakeCopy:
                 return
             if message["op"] == "call":
                 self.world.lives[-1].append(message["inputs"]["x"])
-            if message["op"] == "call" and self.world.kills(message["inputs"]["x"]):
+            is_deadly = message["op"] in self.world.deadly_operations
+            if is_deadly or (message["op"] == "call" and self.world.kills(message["inputs"]["x"])):
                 self.kill()
             elif message["op"] != "call" or message["inputs"]["x"] not in self.world.unanswered:
                 is_call = message["op"] == "call"
@@ -84,6 +88,8 @@ class World:
         self.lives: list[list[int]] = []
         self.deadly: set[int] = set()
         self.unanswered: set[int] = set()
+        self.deadly_operations: set[str] = set()
+        self.is_unreachable = False
         self.start_error: Exception | None = None
         self.running = SimpleNamespace(
             copy=FakeCopy(self), tag="policy", fate=Fate(), links=set(), is_gone=False
@@ -144,13 +150,56 @@ async def test_the_call_that_kills_the_copy_fails_alone_after_so_many_deaths():
     assert world.lives == [[0, 1, 2], [2], [3, 2], []], "one at a time, the less suspect first"
 
 
-async def test_without_retries_the_first_death_fails_what_was_under_way():
+async def test_without_retries_the_first_death_fails_what_was_under_way_alone():
     world = World()
     (link,) = await world.connect(1, retries=0)
     world.deadly = {0}
     (error,) = await settle(call(link, 0))
     assert error.is_spent
     assert await settle(call(link, 1)) == [1]
+
+
+async def test_without_retries_the_company_of_a_deadly_call_is_answered():
+    world = World()
+    links = await world.connect(4, retries=0)
+    world.deadly = {1}
+    outcomes = await settle(*(call(link, x) for x, link in enumerate(links)))
+    assert [outcomes[x] for x in (0, 2, 3)] == [0, 2, 3]
+    assert outcomes[1].is_spent
+
+
+@pytest.mark.parametrize("workers", [1, 2, 8])
+async def test_where_every_call_kills_the_copy_each_fails_after_its_own_deaths(workers):
+    world = World()
+    links = await world.connect(workers)
+    world.deadly = set(range(24))
+    outcomes = []
+    for first in range(0, 24, workers):
+        calls = [call(link, first + at) for at, link in enumerate(links)]
+        outcomes += await settle(*calls)
+    assert all("under way at 3 deaths" in str(error) for error in outcomes)
+    assert len(outcomes) == 24
+
+
+async def test_copies_that_end_before_they_can_be_called_do_not_follow_each_other_for_ever():
+    world = World()
+    links = await world.connect(2)
+    world.is_unreachable = True
+    world.running.copy.kill()
+    with pytest.raises(CopyStartError, match="6 copies in a row ended before"):
+        await link_opens(links[1])
+
+
+async def test_what_no_copy_lives_to_answer_fails_at_last():
+    world = World()
+    (link,) = await world.connect(1)
+    world.deadly_operations = {"close_episode"}
+    await link_opens(link)
+    with pytest.raises(CopyFailedError):
+        async with asyncio.timeout(DEADLINE_SECONDS):
+            await link.close_episode()
+    world.deadly_operations = set()
+    assert await settle(call(link, 1)) == [1], "the next attempt finds a copy"
 
 
 async def test_new_calls_wait_while_others_are_under_suspicion():

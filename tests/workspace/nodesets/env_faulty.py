@@ -10,7 +10,7 @@ import numpy as np
 
 from nodeset import BaseCanvasNode, BaseNodeSet, Deployment, Episode, PortDef
 
-from .faults import commit_once, start_daemon
+from .faults import commit_once, is_place_of_fault, start_daemon
 
 
 class Look(BaseCanvasNode):
@@ -34,7 +34,7 @@ class Step(BaseCanvasNode):
 
     def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         config, nodeset = self.nodeset.config, self.nodeset
-        if (ctx.episode.index, ctx.step) == (config["at_episode"], config["at_step"]):
+        if is_place_of_fault(config, ctx):
             commit_once(config["fault"], config["folder"], config["times"])
         time.sleep(config["step_s"])
         nodeset.count += 1

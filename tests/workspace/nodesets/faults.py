@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Callable, Dict
+from typing import Any, Callable, Dict, Mapping
 
 FOREVER_SECONDS = 3600
 
@@ -68,6 +68,13 @@ def commit_once(fault: str, folder: str, times: int) -> None:
         except FileExistsError:
             continue
         COMMIT[fault]()
+
+
+def is_place_of_fault(config: Mapping[str, Any], row: Any) -> bool:
+    """Say whether this is the step of the episode, or of one of the episodes, that it befalls."""
+    at = config["at_episode"]
+    is_episode = row.episode.index in at if isinstance(at, list) else row.episode.index == at
+    return is_episode and row.step == config["at_step"]
 
 
 def start_daemon(note: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from nodeset import BaseCanvasNode, BaseNodeSet, Deployment, PortDef
 
-from .faults import commit_once
+from .faults import commit_once, is_place_of_fault
 
 
 class Act(BaseCanvasNode):
@@ -24,7 +24,7 @@ class Act(BaseCanvasNode):
     def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         config, count = self.nodeset.config, len(ctx.rows)
         for row in ctx.rows:
-            if (row.episode.index, row.step) == (config["at_episode"], config["at_step"]):
+            if is_place_of_fault(config, row):
                 commit_once(config["fault"], config["folder"], config["times"])
         coins = [int(row.rng.integers(0, 9)) for row in ctx.rows]
         actions = [int(row.sum()) % 3 + coin for row, coin in zip(inputs["seen"], coins)]
