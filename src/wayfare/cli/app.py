@@ -17,7 +17,7 @@ from wayfare.cli import compare as compare_command
 from wayfare.cli import doctor as doctor_command
 from wayfare.cli import eval as eval_command
 from wayfare.cli import export as export_command
-from wayfare.cli import look, new
+from wayfare.cli import look, new, option
 from wayfare.cli import nodesets as nodesets_command
 from wayfare.cli import replay as replay_command
 from wayfare.cli.exit_status import ExitStatus
@@ -56,6 +56,7 @@ def main() -> None:
     prepare_streams()
     try:
         try:
+            option.refuse_empty(sys.argv[1:])
             app()
         finally:
             finish_output()

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from wayfare.evals.errors import SelectionError
+from wayfare.evals.errors import SetupError
 from wayfare.store.recording import RecordMode
 
 Json = Annotated[
@@ -30,19 +32,8 @@ Workers = Annotated[
     typer.Option(min=1, help="How many episodes run at a time (1; resumed: as before)."),
 ]
 
-
-def _refuse_empty(text: str | None) -> str | None:
-    """Refuse a selection that is given but empty, as from an empty shell variable."""
-    if text is not None and not text.strip():
-        raise SelectionError("--episodes is empty; leave it out to run all episodes.")
-    return text
-
-
 Episodes = Annotated[
-    str | None,
-    typer.Option(
-        help="How many (20), which range (10:20) or which ones (3,1,4).", callback=_refuse_empty
-    ),
+    str | None, typer.Option(help="How many (20), which range (10:20) or which ones (3,1,4).")
 ]
 Split = Annotated[str | None, typer.Option(help="Default: the environment's.")]
 Seed = Annotated[int, typer.Option(help="Every seed of the run comes from it.")]
@@ -86,3 +77,17 @@ InProcess = Annotated[
     bool,
     typer.Option("--in-process", help="Author code in this process, for a debugger; 1 worker."),
 ]
+
+
+def refuse_empty(words: Sequence[str]) -> None:
+    """Refuse an option that is given but empty, as from an empty shell variable.
+
+    Of a path an empty text would mean the current folder. Raises SetupError.
+    """
+    for before, word in pairwise(["", *words]):
+        name, equals, value = word.partition("=")
+        if not name.startswith("--"):
+            name, equals, value = before, "=", word
+        is_option = name.startswith("--") and name != "--" and "=" not in name
+        if is_option and equals and not value.strip():
+            raise SetupError(f"{name} is empty; give it a value, or leave it out.")

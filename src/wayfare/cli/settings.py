@@ -34,10 +34,10 @@ class Settings:
     def read(cls, environment: Mapping[str, str], workspaces: Sequence[Path] = ()) -> Settings:
         """Return the settings with the command line's workspaces added."""
         named = environment.get("WAYFARE_WORKSPACE", "").split(os.pathsep)
-        folders = [*_find_current(), *(Path(text) for text in named if text)]
+        folders = [*_find_current(), *(Path(text) for text in named if text.strip())]
         runs = environment.get("WAYFARE_RUNS", "")
         inherited = {**environment, **_locate_data(environment)}
-        return cls(inherited, (*folders, *workspaces), Path(runs) if runs else DEFAULT_RUNS)
+        return cls(inherited, (*folders, *workspaces), Path(runs) if runs.strip() else DEFAULT_RUNS)
 
 
 def _find_current() -> list[Path]:
@@ -49,5 +49,5 @@ def _find_current() -> list[Path]:
 def _locate_data(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the data folder for copies, absolute since they may run in another folder."""
     named = environment.get(DATA_VARIABLE, "")
-    folder = Path(named) if named else DEFAULT_DATA
-    return {DATA_VARIABLE: str(folder.resolve())} if named or folder.is_dir() else {}
+    folder = Path(named) if named.strip() else DEFAULT_DATA
+    return {DATA_VARIABLE: str(folder.resolve())} if named.strip() or folder.is_dir() else {}

@@ -13,6 +13,7 @@ from wayfare.evals.bake import Bake, Baker
 from wayfare.evals.bake_request import DEFAULT_RETRIES, DEFAULT_VERIFIED, BakeRequest, By
 from wayfare.evals.blocking import make_blocking
 from wayfare.evals.episodes import write_selection
+from wayfare.evals.path import read_path, read_paths
 from wayfare.evals.surroundings import Surroundings
 from wayfare.fleet.registry import WorkspaceComponentRegistry
 
@@ -43,7 +44,7 @@ async def bake_async(
     """
     request = BakeRequest(
         nodeset=nodeset,
-        out=Path(out),
+        out=read_path(out, "out"),
         tool=tool,
         poses=str(poses),
         outputs=_read_names(outputs),
@@ -63,7 +64,7 @@ async def bake_as_requested(
     request: BakeRequest, workspaces: Iterable[Path | str], surroundings: Surroundings
 ) -> Bake:
     """Do as `bake_async` does, for who has its arguments as a request."""
-    registry = WorkspaceComponentRegistry([Path(folder) for folder in workspaces])
+    registry = WorkspaceComponentRegistry(read_paths(workspaces, "workspaces"))
     return await Baker(request, registry, surroundings).run()
 
 

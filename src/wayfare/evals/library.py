@@ -18,6 +18,7 @@ from wayfare.evals.evaluation import Evaluation
 from wayfare.evals.header import EvalRequest
 from wayfare.evals.opening import NewRun
 from wayfare.evals.options import EvalOptions, LastingOptions, ResumeRequest
+from wayfare.evals.path import read_path, read_paths
 from wayfare.evals.resume import ResumedRun
 from wayfare.evals.run import DEFAULT_RUNS, Run
 from wayfare.evals.surroundings import Surroundings
@@ -66,14 +67,15 @@ async def evaluate_async(
     FleetSetupError, StoreError or an author's error before the first episode, RunInterruptedError
     when asked to end by then, and RunFailedError when the run can't go on.
     """
+    folder = None if out is None else read_path(out, "out")
     lasting = LastingOptions(write_selection(episodes), split, seed, repeats, record, record_only)
     options = EvalOptions(workers, step_budget, retries, _override_texts(overrides), lasting)
     return await run_with_options(
         graph,
         options,
-        ResumeRequest(resume, force, retry_errors, out=Path(out) if out else None),
-        workspaces=[Path(folder) for folder in workspaces],
-        out=Path(out or DEFAULT_RUNS),
+        ResumeRequest(resume, force, retry_errors, out=folder),
+        workspaces=read_paths(workspaces, "workspaces"),
+        out=folder or DEFAULT_RUNS,
         surroundings=surroundings or Surroundings(),
     )
 
@@ -113,7 +115,7 @@ async def read_manifests_async(
     configuration, which ports may depend on. Raises WorkspaceError for an unknown name and
     FleetSetupError for a named one that can't be started.
     """
-    registry = WorkspaceComponentRegistry([Path(folder) for folder in workspaces])
+    registry = WorkspaceComponentRegistry(read_paths(workspaces, "workspaces"))
     names = {entry.name for entry in registry.nodesets} if nodesets is None else nodesets
     entries = [registry.find_nodeset(name) for name in names]
     around, may_build = surroundings or Surroundings(), nodesets is not None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Self, overload
 
 from wayfare.evals.breakdown import Part, break_down
+from wayfare.evals.path import read_path
 from wayfare.evals.report import EpisodeRow, list_episodes, summarise_run
 from wayfare.evals.table import to_arrow, to_pandas
 from wayfare.graph.document import GraphDocument, read_graph
@@ -78,7 +79,7 @@ class Run:
 
         A run that is under way can be opened too. Raises StoreError if there is none.
         """
-        reader = RunReader.open(run, DEFAULT_RUNS if out is None else Path(out))
+        reader = RunReader.open(run, DEFAULT_RUNS if out is None else read_path(out, "out"))
         records = functools.cache(reader.records)
         if reader.summary() is None:
             records()  # it is under way: later there will be more

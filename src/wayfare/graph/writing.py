@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from wayfare.graph.document import GraphDocument
+from wayfare.graph.fault import Fault, GraphError
 
 ONE_PER_LINE = ("nodes", "edges", "nodesets", "layout")
 ORDER = (
@@ -28,7 +29,13 @@ ORDER = (
 
 
 def save_graph(document: GraphDocument, path: Path) -> None:
-    """Write the document to a file, which has either all of it or what was there before."""
+    """Write the document to a file, which has either all of it or what was there before.
+
+    Raises GraphError for a path that names no file.
+    """
+    if not path.name:
+        what = Fault("unwritable", str(path), "is no file to write", "Name one, such as graph.json.")
+        raise GraphError([what])
     beside = path.with_name(f".{path.name}.part")
     beside.write_text(format_graph(document), encoding="utf-8")
     beside.replace(path)

@@ -83,7 +83,9 @@ def find_folder(run: str | Path, root: Path) -> Path:
 
     An id is one name: what reads like a path is one, from the current folder, never from `root`.
     """
-    is_name = str(run) not in ("", ".", "..") and Path(run).name == str(run)
+    if not str(run).strip():
+        raise RunNotFoundError(f"the run is {run!r}; name it by its id or its folder.")
+    is_name = str(run) not in (".", "..") and Path(run).name == str(run)
     folders = [root / run, Path(run)] if is_name else [Path(run)]
     for folder in folders:
         if _is_run(folder):

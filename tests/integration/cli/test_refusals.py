@@ -37,7 +37,7 @@ def test_workers_without_an_episode_are_mentioned_once(wayfare) -> None:
 def test_an_empty_selection_of_episodes_is_a_mistake(wayfare) -> None:
     answer = wayfare.run("eval", "line", "--episodes", "")
     assert answer.status == 2
-    assert answer.err == "wayfare: --episodes is empty; leave it out to run all episodes.\n"
+    assert answer.err == "wayfare: --episodes is empty; give it a value, or leave it out.\n"
 
 
 STEERING = """

@@ -83,3 +83,41 @@ def test_a_path_that_no_file_can_have_is_refused_in_a_sentence(
     text = refusal(*command)
     assert text.startswith(("wayfare: ", "the graph"))
     assert "Traceback" not in text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("eval", "line", "--out", ""),
+        ("eval", "line", "--out="),
+        ("eval", "line", "--workspace", " "),
+        ("eval", "--resume", ""),
+        ("eval", "line", "--episodes", ""),
+        ("eval", "line", "--split", ""),
+        ("runs", "--out", ""),
+        ("show", "some", "--out", ""),
+        ("replay", "some", "--out", ""),
+        ("compare", "some", "other", "--out", ""),
+        ("export", "some", "--to", "csv", "--out", ""),
+        ("call", "some__tool", "--out", ""),
+        ("bake", "some", "--out", ""),
+        ("new", "nodeset", "some", "--dir", ""),
+        ("new", "graph", "some", "--env", "env_none", "--dir", ""),
+    ],
+    ids=" ".join,
+)
+def test_an_option_that_is_empty_is_refused_by_its_name(
+    refusal: Refusal, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    name = command[-1].rstrip("=") or command[-2]
+    option = name if name.startswith("--") else command[-2]
+    assert refusal(*command) == f"wayfare: {option} is empty; give it a value, or leave it out.\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_setting_may_be_an_empty_text(refusal: Refusal) -> None:
+    assert "is empty" not in refusal("describe", "none", "--set", "key=", "--set=other=")
+
+
+def test_a_run_without_a_name_is_not_the_current_folder(refusal: Refusal) -> None:
+    assert "the run is ''; name it by its id or its folder." in refusal("show", "")

@@ -30,3 +30,13 @@ def test_data_is_named_absolutely_since_copies_may_run_elsewhere(
 def test_runs_lie_in_the_current_folder_unless_named() -> None:
     assert Settings.read({}).runs == Path("runs")
     assert Settings.read({"WAYFARE_RUNS": "/r"}).runs == Path("/r")
+
+
+@pytest.mark.parametrize("text", ["", " "])
+def test_a_variable_that_is_empty_counts_as_not_set(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ("WAYFARE_RUNS", "WAYFARE_WORKSPACE", "WAYFARE_DATA")
+    settings, unset = Settings.read(dict.fromkeys(names, text)), Settings.read({})
+    assert (settings.runs, settings.workspaces) == (unset.runs, unset.workspaces)
