@@ -53,13 +53,15 @@ def _handling_in_loop(
     on_signal: Callable[[float], None], seconds: Mapping[signal.Signals, float]
 ) -> Iterator[None]:
     loop = asyncio.get_running_loop()
+    before = {number: signal.getsignal(number) for number in seconds}
     for number, given in seconds.items():
         loop.add_signal_handler(number, on_signal, given)
     try:
         yield
     finally:
-        for number in seconds:
+        for number, handler in before.items():
             loop.remove_signal_handler(number)
+            signal.signal(number, handler)
 
 
 @contextmanager

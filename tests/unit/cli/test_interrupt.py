@@ -45,8 +45,10 @@ async def test_in_process_a_signal_repeats_itself_when_its_seconds_are_over() ->
     assert "signals" not in [thread.name for thread in threading.enumerate()]
 
 
-async def test_without_a_signal_all_is_as_it_was() -> None:
+@pytest.mark.parametrize("is_in_process", [False, True])
+async def test_without_a_signal_all_is_as_it_was(is_in_process: bool) -> None:
+    signal.signal(signal.SIGTERM, lambda *_: None)
     before = signal.getsignal(signal.SIGTERM)
-    with handle_signals(lambda _: None, is_in_process=True):
+    with handle_signals(lambda _: None, is_in_process=is_in_process):
         assert signal.getsignal(signal.SIGTERM) != before
     assert signal.getsignal(signal.SIGTERM) == before

@@ -66,14 +66,16 @@ def test_what_an_encoding_lacks_is_written_in_ascii(monkeypatch):
 
 
 @pytest.fixture
-def own_handler():
-    """Put back the handler that the command replaces."""
-    before = signal.getsignal(signal.SIGINT)
+def own_handlers():
+    """Put back the handlers that the command replaces."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGUSR2)
+    before = {number: signal.getsignal(number) for number in numbers}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
-@pytest.mark.usefixtures("own_handler")
+@pytest.mark.usefixtures("own_handlers")
 def test_an_interrupt_while_the_command_loads_is_one_line(monkeypatch, capsys):
     monkeypatch.delitem(sys.modules, "wayfare.cli.app", raising=False)
     monkeypatch.setattr(sys, "meta_path", [Loading(), *sys.meta_path])
