@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, Mapping
 
 import numpy as np
 
 from nodeset import UnavailableError
 from nodeset.digest import digest_value, hash_document
+
+from .header import HeaderError, check_header
 
 FORMAT = 1
 STORE_FORMAT = 2
@@ -28,7 +31,7 @@ def read_header(folder: Path) -> Mapping[str, Any]:
     try:
         header: dict[str, Any] = dict(json.loads(path.read_text(encoding="utf-8")))
         versions = (header["format"], header.get("store_format"))
-        is_finished, verification = header["is_finished"], header["verification"]
+        is_finished = header["is_finished"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise UnavailableError(f"{folder} is no store of poses ({error!r}); {_BAKE}") from error
     if versions != (FORMAT, STORE_FORMAT):
@@ -40,12 +43,13 @@ def read_header(folder: Path) -> Mapping[str, Any]:
         raise UnavailableError(
             f"{path} is damaged: its checksum is not that of what it holds; {BAKE_AGAIN}"
         )
-    if not is_finished:
+    if is_finished is False:
         raise UnavailableError(f"store {folder} is not finished; the command that began it goes on")
-    _refuse_different(folder, verification)
-    for output in header["outputs"]:
-        if not output["name"].isidentifier():
-            raise UnavailableError(f"{path}: output {output['name']!r} is no name of a port")
+    try:
+        check_header(header)
+    except HeaderError as error:
+        raise UnavailableError(f"{path} is damaged: {error}; {BAKE_AGAIN}") from error
+    _refuse_different(folder, header["verification"])
     return header
 
 
@@ -88,7 +92,7 @@ class Files:
         try:
             offset, found_shape, found = _read_head(path)
             size = path.stat().st_size
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, TypeError, SyntaxError, TokenError) as error:
             raise self._damage(name, f"no array of a store ({error})") from error
         if (found_shape, found) != (shape, np.dtype(dtype)):
             held = f"it holds {found_shape} of {found.str}"

@@ -65,7 +65,14 @@ class CopyDeath:
     def _describe_end(self) -> str:
         if self.verdict is not None:
             return f"was killed: {self.verdict.text}"
-        return f"ended with {describe_status(self.status)}."
+        return f"ended with {describe_status(self.status)}{_explain(self.status)}."
+
+
+def _explain(status: int) -> str:
+    """Return what most often is behind a signal that says it to few; nothing for all others."""
+    if status == -signal.SIGBUS:
+        return ", as when a memory-mapped file was cut short while it was read"
+    return ""
 
 
 def _indent(text: str) -> str:

@@ -128,7 +128,34 @@ def read_header(folder: Path) -> StoreHeader:
         header = _HEADER.validate_python(fields)
     except ValidationError as error:
         raise CorruptFileError(f"{path}: {error}") from error
-    for output in header.outputs:
-        if not output.name.isidentifier():
-            raise CorruptFileError(f"{path}: output {output.name!r} is no name of a port.")
+    if fault := _find_fault(header):
+        raise CorruptFileError(f"{path}: {fault}.")
     return header
+
+
+def _find_fault(header: StoreHeader) -> str:
+    """Return what can't be so, or nothing."""
+    for number, output in enumerate(header.outputs):
+        if not output.name.isidentifier():
+            return f"output {output.name!r} is no name of a port"
+        if not _is_dtype(output.dtype):
+            return f"outputs[{number}].dtype is {output.dtype!r}; it must be a dtype of NumPy's"
+        if any(size < 0 for size in output.shape):
+            return f"outputs[{number}].shape is {output.shape}; it must be numbers from 0"
+    first = 0
+    for number, scene in enumerate(header.scenes):
+        if scene.first_row != first or scene.rows < 1:
+            begin = f"begins at row {scene.first_row} and has {scene.rows}"
+            return f"scenes[{number}] {begin}; it must begin at {first} and have one at least"
+        if not all(0 <= index < len(header.episodes) for index in scene.episodes):
+            rule = f"below {len(header.episodes)}, the number of episodes"
+            return f"scenes[{number}].episodes is {scene.episodes}; they must be {rule}"
+        first = scene.stop_row
+    return ""
+
+
+def _is_dtype(text: str) -> bool:
+    try:
+        return not np.dtype(text).hasobject
+    except (TypeError, ValueError, SyntaxError):
+        return False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -95,6 +96,12 @@ def test_a_segmentation_fault_is_told_with_the_python_code_that_led_to_it(
     assert error.exit_status == -11
     assert "Fatal Python error: Segmentation fault" in error.log_tail
     assert "in segfault" in error.log_tail
+
+
+def test_a_mapped_file_that_is_cut_while_it_is_read_is_named(evaluate: Evaluate) -> None:
+    error = find_error(evaluate(1, {"fault": "read_cut_file", "times": 9, **AT}), 3)
+    assert error.exit_status == -signal.SIGBUS
+    assert "a memory-mapped file was cut short while it was read" in error.message
 
 
 @pytest.mark.parametrize("fault", ["hang_with_lock", "hang", "stop"])

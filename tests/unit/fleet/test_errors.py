@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from nodeset.host import ExitStatus
@@ -26,3 +28,8 @@ def test_any_other_end_is_told_with_all_that_was_printed(status: int) -> None:
     death = CopyDeath("x", 7, status, TAIL)
     assert death.refusal == ""
     assert "loading weights" in death.describe()
+
+
+def test_an_end_by_sigbus_is_told_with_what_is_behind_it() -> None:
+    told = CopyDeath("x", 7, -signal.SIGBUS, "").describe()
+    assert "SIGBUS, as when a memory-mapped file was cut short while it was read." in told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from tests.unit.nodesets.pose_files import make_poses, write_store
 
 from nodeset import BatchContext, Context, EpisodeContext, UnavailableError
+from nodeset.digest import hash_document
 from nodeset.loading import load_nodeset
 from wayfare.store.document import read_document, write_document
 
@@ -143,7 +145,7 @@ def make_older(fields: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (point_elsewhere, "output '../../b0/outputs/rgb' is no name of a port"),
+        (point_elsewhere, r"outputs\[0\].name is '../../b0/outputs/rgb'; it must be the name"),
         (make_older, r"format \(1, None\).* bake it again"),
     ],
 )
@@ -162,4 +164,89 @@ def test_a_file_that_was_cut_is_refused_with_both_sizes(folder: Path, open_store
     cut(folder / "outputs" / "depth.npy")
 
     with pytest.raises(UnavailableError, match="it has 367 bytes, 368 are due"):
+        open_store()
+
+
+ODD = ("x", "", -1, 1.5, True, float("nan"), float("inf"), 10**30, [], [None], {}, {"a": 1}, None)
+TOP = (
+    "source",
+    "nodeset",
+    "request",
+    "versions",
+    "pose_frame",
+    "split",
+    "episodes",
+    "scenes",
+    "poses_hash",
+    "digests_hash",
+    "outputs",
+    "is_finished",
+    "verification",
+)
+INNER = {
+    "episodes": ("id", "scene_id", "group", "step_budget", "info"),
+    "scenes": ("scene_id", "episodes", "first_row", "rows"),
+    "outputs": ("name", "wire_type", "description", "dtype", "shape"),
+}
+FIELDS = [(name,) for name in TOP] + [
+    (name, 0, inner) for name, inners in INNER.items() for inner in inners
+]
+
+
+def reseal(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    """Write the header with a change, under the checksum that is then due."""
+    path = folder / "store.json"
+    fields = json.loads(path.read_text())
+    del fields["checksum"]
+    change(fields)
+    path.write_text(json.dumps({**fields, "checksum": hash_document(fields)}))
+
+
+def holder_of(fields: Any, place: tuple[Any, ...]) -> Any:
+    for part in place[:-1]:
+        fields = fields[part]
+    return fields
+
+
+@pytest.mark.parametrize("place", FIELDS, ids=lambda place: str(place[-1]))
+def test_a_field_that_is_missing_is_refused_by_its_name(
+    folder: Path, open_store: Any, place: tuple[Any, ...]
+) -> None:
+    reseal(folder, lambda fields: holder_of(fields, place).pop(place[-1]))
+
+    with pytest.raises(UnavailableError, match=place[-1]):
+        open_store()
+
+
+@pytest.mark.parametrize("value", ODD, ids=repr)
+@pytest.mark.parametrize("place", FIELDS, ids=lambda place: str(place[-1]))
+def test_a_field_of_another_kind_or_range_is_no_bare_error(
+    folder: Path, open_store: Any, place: tuple[Any, ...], value: Any
+) -> None:
+    reseal(folder, lambda fields: holder_of(fields, place).update({place[-1]: value}))
+
+    with suppress(UnavailableError):  # some of them some fields may be
+        open_store()(0)
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "said"),
+    [
+        (("outputs", 0, "dtype"), "O", r"outputs\[0\]\.dtype is 'O'; it must be a dtype"),
+        (("outputs", 0, "shape"), [2], r"outputs\[0\]\.shape is \[2\]; it must be 0 long"),
+        (("outputs", 1, "name"), "f", r"outputs\[1\]\.name is 'f'; it must be another"),
+        (("scenes", 0, "first_row"), 1, r"scenes\[0\]\.first_row is 1; it must be 0"),
+        (("scenes", 0, "rows"), 0, r"scenes\[0\]\.rows is 0; it must be a whole number from 1"),
+        (("scenes", 0, "episodes"), [1], r"scenes\[0\]\.episodes is \[1\]; it must be below 1"),
+        (("scenes", 0, "episodes"), [], r"episodes\[0\] is in 0 scenes; it must be in one"),
+        (("scenes", 0, "episodes"), [0, 0], r"episodes\[0\] is in 2 scenes"),
+        (("digests_hash",), "0" * 31, "digests_hash is .*; it must be 32 hexadecimal digits"),
+    ],
+)
+def test_a_field_that_does_not_fit_the_others_is_refused(
+    folder: Path, open_store: Any, place: tuple[Any, ...], value: Any, said: str
+) -> None:
+    reseal(folder, lambda fields: holder_of(fields, place).update({place[-1]: value}))
+
+    with pytest.raises(UnavailableError, match=rf"store\.json is damaged: {said}"):
         open_store()

@@ -185,3 +185,28 @@ def test_an_output_whose_name_is_a_path_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(CorruptFileError, match="is no name of a port"):
         read_header(path.parent)
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "value"),
+    [
+        ("outputs", "dtype", "nonsense"),
+        ("outputs", "dtype", "O"),
+        ("outputs", "shape", [-1]),
+        ("scenes", "rows", 0),
+        ("scenes", "rows", -3),
+        ("scenes", "first_row", 1),
+        ("scenes", "episodes", [99]),
+        ("scenes", "episodes", [-1]),
+    ],
+)
+def test_a_sealed_header_that_can_not_be_so_is_refused(
+    tmp_path: Path, name: str, field: str, value: object
+) -> None:
+    path = write(tmp_path / "store") / "store.json"
+    fields = read_document(path)
+    fields[name][0][field] = value
+    write_document(path, fields)
+
+    with pytest.raises(CorruptFileError, match=rf"store\.json: {name}\[0\]"):
+        PoseStore.reopen(path.parent)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ctypes
+import mmap
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 from typing import Any, Callable, Dict, Mapping
@@ -25,6 +27,14 @@ def hang_with_the_interpreter_lock() -> None:
 
 def hang() -> None:
     threading.Event().wait()
+
+
+def read_a_file_that_is_cut() -> None:
+    with tempfile.TemporaryFile() as file:
+        file.truncate(mmap.PAGESIZE)
+        mapped = mmap.mmap(file.fileno(), mmap.PAGESIZE)
+        file.truncate(0)
+        mapped[0]
 
 
 def stop() -> None:
@@ -53,6 +63,7 @@ COMMIT: Dict[str, Callable[[], None]] = {
     "segfault": segfault,
     "hang_with_lock": hang_with_the_interpreter_lock,
     "hang": hang,
+    "read_cut_file": read_a_file_that_is_cut,
     "stop": stop,
     "leave": leave,
     "be_killed": be_killed,
