@@ -13,7 +13,7 @@ from typing import Any
 
 from nodeset import BaseCanvasNode, BaseNodeSet, Deployment, Episode, PortDef, UnavailableError
 
-from .setting import read_max_steps, read_pad_batch
+from .setting import read_setting
 
 UNPADDED_TOLERANCE = 1e-5
 STATE = PortDef("state", "ARRAY", "bytes: the environment's state, return, length, done")
@@ -107,8 +107,8 @@ class GymnaxNodeSet(BaseNodeSet):
 
     def __init__(self) -> None:
         self.world: Any = None
-        self.pad_batch = read_pad_batch(self.config)
-        self.max_steps = read_max_steps(self.config)
+        self.setting = read_setting(self.config)
+        self.pad_batch, self.max_steps = self.setting.pad_batch, self.setting.max_steps
 
     def get_tools(self) -> list[BaseCanvasNode]:
         return [Reset(self), Step(self), Evaluate(self)]
@@ -124,7 +124,7 @@ class GymnaxNodeSet(BaseNodeSet):
                 f"env_gymnax needs the package {error.name!r}, which its interpreter lacks; "
                 "'wayfare nodesets --build env_gymnax' makes an environment that has it"
             ) from error
-        self.world = World(Dynamics(self.config["id"], self.max_steps))
+        self.world = World(Dynamics(self.setting.id, self.max_steps))
         if self.pad_batch:
             self.world.compile(self.pad_batch)
 
@@ -135,13 +135,13 @@ class GymnaxNodeSet(BaseNodeSet):
 
     def get_eval_metadata(self) -> dict[str, Any]:
         return {
-            "splits": [self.config["split"]],
-            "default_split": self.config["split"],
+            "splits": [self.setting.split],
+            "default_split": self.setting.split,
             "metrics": ["return", "length"],
             "step_budget": self.max_steps,
         }
 
     def get_episodes(self, split: str) -> list[Episode]:
         """Return one episode per seed."""
-        name = str(self.config["id"])
-        return [Episode(str(index), scene_id=name) for index in range(self.config["episodes"])]
+        indexes = range(self.setting.episodes)
+        return [Episode(str(index), scene_id=self.setting.id) for index in indexes]

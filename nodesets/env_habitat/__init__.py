@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from nodeset import BaseCanvasNode, BaseNodeSet, Deployment, Episode
+from nodeset import BaseCanvasNode, BaseNodeSet, Deployment, Episode, Settings
 from nodeset.context import EpisodeContext
 
-from .calibre import find_calibre
+from .calibre import CALIBRES
 from .controller import HabitatController
 from .dataset import Dataset
 from .rollout import Rollout
 from .settings import choose_gpu
-from .simulator import Simulator
+from .simulator import MAX_CEILING_MB, Simulator
 from .teacher import list_teachers
 from .tool import TOOLS, HabitatTool
 
@@ -58,18 +58,19 @@ class HabitatNodeSet(BaseNodeSet):
     }
 
     def __init__(self) -> None:
-        config = self.config
-        self.calibre = find_calibre(config["calibre"])
+        settings = Settings(self.config, self.name)
+        self.calibre = CALIBRES[settings.choice("calibre", tuple(CALIBRES))]
         self.dataset = Dataset(
             self.calibre,
-            config["data_dir"],
-            episodes=config["episodes"],
-            ground_truth=config["ground_truth"],
+            settings.path("data_dir", may_be_empty=True),
+            episodes=settings.path("episodes", may_be_empty=True),
+            ground_truth=settings.path("ground_truth", may_be_empty=True),
         )
+        self._scenes_dir = settings.path("scenes_dir", may_be_empty=True)
         self.simulator = Simulator(
             self.calibre,
-            choose_gpu(config["gpu"]),
-            memory_ceiling_mb=config["memory_ceiling_mb"],
+            choose_gpu(settings, self.config["gpu"]),
+            memory_ceiling_mb=settings.number("memory_ceiling_mb", 0, MAX_CEILING_MB),
         )
         self.rollout = Rollout(self.calibre, self.simulator)
 
@@ -144,5 +145,5 @@ class HabitatNodeSet(BaseNodeSet):
         return [*TOOLS, *list_teachers(self.calibre)]
 
     def _scenes_folder(self) -> Path:
-        named = self.config["scenes_dir"]
+        named = self._scenes_dir
         return Path(named).expanduser() if named else self.dataset.data_folder

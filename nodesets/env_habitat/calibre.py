@@ -133,11 +133,3 @@ def _make_calibres() -> Mapping[str, Calibre]:
 
 
 CALIBRES = _make_calibres()
-
-
-def find_calibre(name: Any) -> Calibre:
-    """Return the calibre of that name; raises ValueError that lists them."""
-    calibre = CALIBRES.get(name) if isinstance(name, str) else None
-    if calibre is None:
-        raise ValueError(f"calibre {name!r} is unknown; calibres are {', '.join(CALIBRES)}")
-    return calibre

@@ -5,10 +5,11 @@ Knows nothing of episodes or of a running simulator.
 
 from __future__ import annotations
 
-import math
 import os
 from pathlib import Path
 from typing import Any, Mapping
+
+from nodeset import Settings
 
 from .calibre import (
     ACTION_NAMES,
@@ -23,7 +24,9 @@ from .calibre import (
 )
 
 CPU = -1
-LEAST_SPACING_M = 0.01
+MAX_DEVICES = 1024
+LEAST_SPACING_M, MAX_SPACING_M = 0.01, 1000.0
+MAX_HEADINGS = 360
 COLOUR, DEPTH = "rgb", "depth"
 """The names of the two cameras."""
 
@@ -47,15 +50,16 @@ def make_configuration(habitat: Any, calibre: Calibre, scene: str, *, gpu: int) 
     return habitat.Configuration(backend, [agent])
 
 
-def choose_gpu(configured: Any) -> int:
+def choose_gpu(settings: Settings, configured: Any) -> int:
     """Return the device that renders: the configured one; `auto`: the copy's GPU, else the CPU.
 
     A copy's GPU is the first of CUDA_VISIBLE_DEVICES, which a launcher sets per copy.
     """
     if configured != "auto":
-        if isinstance(configured, bool) or not isinstance(configured, int) or configured < CPU:
-            raise ValueError(f"gpu is {configured!r}; it must be 'auto', -1 (the CPU) or a number")
-        return configured
+        is_number = isinstance(configured, int) and not isinstance(configured, bool)
+        if not is_number or not CPU <= configured < MAX_DEVICES:
+            settings.refuse("gpu", "'auto', -1 (the CPU) or a device's number")
+        return int(configured)
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     if visible is None:
         return 0 if Path("/dev/nvidia0").exists() else CPU
@@ -65,15 +69,9 @@ def choose_gpu(configured: Any) -> int:
 
 def read_grid(config: Mapping[str, Any]) -> tuple[float, int]:
     """Return a grid's spacing in metres and how many headings each place has."""
-    spacing_m, headings = config["spacing_m"], config["headings"]
-    is_length = isinstance(spacing_m, (int, float)) and not isinstance(spacing_m, bool)
-    if not is_length or not LEAST_SPACING_M <= spacing_m < math.inf:
-        raise ValueError(
-            f"spacing_m is {spacing_m!r}; it must be a number of metres from {LEAST_SPACING_M}"
-        )
-    if isinstance(headings, bool) or not isinstance(headings, int) or headings < 1:
-        raise ValueError(f"headings is {headings!r}; it must be a whole number from 1")
-    return float(spacing_m), headings
+    settings = Settings(config, "env_habitat__navigable_poses")
+    spacing_m = settings.number("spacing_m", LEAST_SPACING_M, MAX_SPACING_M)
+    return spacing_m, settings.whole("headings", 1, MAX_HEADINGS)
 
 
 def _camera(habitat: Any, name: str, camera: Camera) -> Any:

@@ -17,6 +17,7 @@ from .ground import Ground
 from .memory import resident_mb
 from .settings import make_configuration
 
+MAX_CEILING_MB = 2**31
 NO_SCENE = "NONE"
 """The simulator's own name for an empty scene."""
 _HOW_TO_GET = "conda create -n habitat python=3.9 habitat-sim headless -c conda-forge -c aihabitat"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping
 
-from nodeset import ContractError
+from nodeset import Settings
 
 ID_PREFIX = "MiniWorld-"
 METRICS = ["return", "length", "success", "TL"]
@@ -24,8 +24,11 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "camera_pitch_deg": 0.0,
     "egl_device": 0,
 }
+MAX_EPISODES = 1_000_000
+MAX_SEED = 2**62
+MAX_PIXELS = 4096
+MAX_DEVICES = 1024
 _SEED_BOUND = 2**31
-_CAMERA_BOUNDS = {"camera_fov_deg": (1, 170), "camera_pitch_deg": (-89, 89)}
 
 
 @dataclass(frozen=True)
@@ -52,31 +55,22 @@ class Setting:
 
 
 def read_setting(config: Mapping[str, Any]) -> Setting:
-    """Check a configuration whose keys are those of `DEFAULT_CONFIG`; raises ContractError."""
-    values = {key: config[key] for key in DEFAULT_CONFIG}
-    least = {"episodes": 1, "obs_width": 8, "obs_height": 8, "seed_base": 0, "egl_device": 0}
-    for key, lowest in least.items():
-        value = values[key]
-        if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
-            raise _refusal(key, value, f"a whole number from {lowest}")
-    for key, (lowest, highest) in _CAMERA_BOUNDS.items():
-        value = values[key]
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not is_number or not lowest <= value <= highest:
-            raise _refusal(key, value, f"a number of degrees from {lowest} to {highest}")
-    _check_names(values)
-    return Setting(**values)
-
-
-def _check_names(values: Mapping[str, Any]) -> None:
-    if not isinstance(values["id"], str) or not values["id"].startswith(ID_PREFIX):
-        raise _refusal("id", values["id"], f"an id that begins with {ID_PREFIX!r}")
-    if not isinstance(values["split"], str) or not values["split"]:
-        raise _refusal("split", values["split"], "text")
-    if not isinstance(values["kwargs"], Mapping) or "domain_rand" in values["kwargs"]:
-        rule = "a dict of keyword arguments without domain_rand, which would draw anew each episode"
-        raise _refusal("kwargs", values["kwargs"], rule)
-
-
-def _refusal(key: str, value: Any, rule: str) -> ContractError:
-    return ContractError(f"env_miniworld: config {key} is {value!r}; it must be {rule}.")
+    """Check a configuration whose keys are those of `DEFAULT_CONFIG`; raises SettingError."""
+    settings = Settings(config, "env_miniworld")
+    name, kwargs = settings.text("id"), settings.mapping("kwargs")
+    if not name.startswith(ID_PREFIX):
+        settings.refuse("id", f"an id that begins with {ID_PREFIX!r}")
+    if "domain_rand" in kwargs:
+        settings.refuse("kwargs", "without domain_rand, which would draw anew each episode")
+    return Setting(
+        id=name,
+        kwargs=kwargs,
+        episodes=settings.whole("episodes", 1, MAX_EPISODES),
+        split=settings.text("split"),
+        seed_base=settings.whole("seed_base", 0, MAX_SEED),
+        obs_width=settings.whole("obs_width", 8, MAX_PIXELS),
+        obs_height=settings.whole("obs_height", 8, MAX_PIXELS),
+        camera_fov_deg=settings.number("camera_fov_deg", 1, 170),
+        camera_pitch_deg=settings.number("camera_pitch_deg", -89, 89),
+        egl_device=settings.whole("egl_device", 0, MAX_DEVICES - 1),
+    )

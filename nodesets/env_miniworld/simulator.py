@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from nodeset import ContractError, UnavailableError
+from nodeset import SettingError, UnavailableError
 
 from .setting import ID_PREFIX, Setting
 from .world import World
@@ -35,6 +35,13 @@ class Simulator:
             )
         except (window.WindowException, ImportError, OSError) as error:
             raise _unavailable(error) from error
+        except TypeError as error:
+            if not setting.kwargs:
+                raise
+            raise SettingError(
+                f"env_miniworld: setting 'kwargs' is {setting.kwargs!r}; it must be what "
+                f"{setting.id} can be made with ({error})."
+            ) from error
         self._env = made.unwrapped
 
     def close(self) -> None:
@@ -68,8 +75,8 @@ def _import_miniworld(setting: Setting) -> Any:
     gymnasium = importlib.import_module("gymnasium")
     known = sorted(name for name in gymnasium.registry if name.startswith(ID_PREFIX))
     if setting.id not in known:
-        raise ContractError(
-            f"env_miniworld: config id is {setting.id!r}; it must be one of {', '.join(known)}."
+        raise SettingError(
+            f"env_miniworld: setting 'id' is {setting.id!r}; it must be one of {', '.join(known)}."
         )
     return gymnasium
 

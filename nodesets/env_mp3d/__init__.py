@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from nodeset import BaseCanvasNode, BaseNodeSet, Deployment, Episode, EpisodeController
+from nodeset import (
+    BaseCanvasNode,
+    BaseNodeSet,
+    Deployment,
+    Episode,
+    EpisodeController,
+    Settings,
+)
 from nodeset.context import EpisodeContext
 
 from ..env_r2r.scoring import GOAL_METRICS, METRIC_DEFINITIONS
@@ -17,6 +24,7 @@ from .simulator import Camera
 from .tool import KINDS
 
 STEP_BUDGET = 30
+MAX_PIXELS = 4096
 
 
 class MatterportController(EpisodeController):
@@ -52,10 +60,11 @@ class MatterportNodeSet(BaseNodeSet):
     default_config = {"data_dir": "", "dataset": "", "width": 640, "height": 480, "depth": False}
 
     def __init__(self) -> None:
-        config = self.config
-        self.world = World(config["data_dir"])
-        has_depth = bool(config["depth"] and config["dataset"])
-        camera = Camera(config["dataset"], config["width"], config["height"], has_depth)
+        settings = Settings(self.config, self.name)
+        self.world = World(settings.path("data_dir", may_be_empty=True))
+        dataset, has_depth = settings.path("dataset", may_be_empty=True), settings.flag("depth")
+        width, height = (settings.whole(key, 1, MAX_PIXELS) for key in ("width", "height"))
+        camera = Camera(dataset, width, height, has_depth and bool(dataset))
         self.rollout = Rollout(self.world, camera)
 
     def get_tools(self) -> list[BaseCanvasNode]:

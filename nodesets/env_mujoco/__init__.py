@@ -39,8 +39,8 @@ class MujocoNodeSet(GymnasiumNodeSet, BaseNodeSet):
     default_config = DEFAULT_CONFIG
 
     def __init__(self) -> None:
-        import_mujoco()
         self.setting = read_setting(self.config)
+        import_mujoco()
         self.rollout = Rollout(self.setting)
 
     def make_tools(self, env: Any) -> list[BaseCanvasNode]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nodeset import BaseCanvasNode, BaseNodeSet
+from nodeset import BaseCanvasNode, BaseNodeSet, Settings
 
 from ..env_r2r import R2RNodeSet
 from .tool import make_tools
@@ -30,9 +30,12 @@ class PanoramaNodeSet(R2RNodeSet, BaseNodeSet):
     default_config = {"data_dir": "", "features": "", "images": "", "output": "rgb"}
 
     def __init__(self) -> None:
-        config = self.config
+        settings = Settings(self.config, self.name)
         self.world: PanoramaWorld = PanoramaWorld(
-            config["data_dir"], config["features"], images=config["images"], output=config["output"]
+            settings.path("data_dir", may_be_empty=True),
+            settings.path("features", may_be_empty=True),
+            images=settings.path("images", may_be_empty=True),
+            output=settings.text("output"),
         )
 
     def get_tools(self) -> list[BaseCanvasNode]:

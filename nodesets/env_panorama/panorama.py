@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from nodeset import SettingError
+
 from ..env_mp3d.pose import camera_poses, included
 from ..env_pose_lookup.store import Output, Store
 from ..env_r2r.navigation import NavigationGraph
@@ -56,7 +58,10 @@ class BakedViews:
             if output.name == name:
                 return output
         names = ", ".join(output.name for output in self._store.outputs)
-        raise ValueError(f"store {self._store.folder} has no output {name!r}; it has: {names}")
+        raise SettingError(
+            f"env_panorama: setting 'output' is {name!r}; store {self._store.folder} has no such "
+            f"output; it must be one of {names}: --set nodesets.env_panorama.output=VALUE sets it"
+        )
 
     def _locate(self, graph: NavigationGraph) -> dict[str, int]:
         """Return each viewpoint's first row; only rows at the graph's own poses are taken."""

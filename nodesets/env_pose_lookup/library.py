@@ -9,9 +9,11 @@ import math
 from pathlib import Path
 from typing import Any, Mapping
 
-from nodeset import ContractError, PortDef, UnavailableError
+from nodeset import PortDef, Settings, UnavailableError
 
 from .store import MATCHES, Store, Tolerance
+
+MAX_DISTANCE_M = 1e9
 
 DEFAULT_CONFIG: dict[str, Any] = {
     "store": "",
@@ -25,9 +27,13 @@ class Library:
     """One store, and which of its poses stand for others."""
 
     def __init__(self, config: Mapping[str, Any]) -> None:
-        self._path = str(config["store"])
+        settings = Settings(config, "env_pose_lookup")
+        self._path = settings.path("store", may_be_empty=True)
         self._store: Store | None = None
-        self.tolerance = _read_tolerance(config)
+        match = settings.choice("match", MATCHES)
+        max_distance_m = settings.number("max_distance_m", 0.0, MAX_DISTANCE_M)
+        max_angle_deg = settings.number("max_angle_deg", 0.0, 180.0)
+        self.tolerance = Tolerance(match, max_distance_m, math.radians(max_angle_deg))
 
     @property
     def is_named(self) -> bool:
@@ -54,19 +60,3 @@ class Library:
                 PortDef(name, kind, "if the store has it", optional=True) for name, kind in usual
             ]
         return [PortDef(o.name, o.wire_type, o.description) for o in self.store.outputs]
-
-
-def _read_tolerance(config: Mapping[str, Any]) -> Tolerance:
-    if config["match"] not in MATCHES:
-        raise _refusal("match", config["match"], f"one of {', '.join(MATCHES)}")
-    for key, most in (("max_distance_m", math.inf), ("max_angle_deg", 180.0)):
-        value = config[key]
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-        if not is_number or not 0.0 <= value <= most:
-            raise _refusal(key, value, f"a number from 0 to {most:g}")
-    angle_rad = math.radians(config["max_angle_deg"])
-    return Tolerance(config["match"], float(config["max_distance_m"]), angle_rad)
-
-
-def _refusal(key: str, value: Any, rule: str) -> ContractError:
-    return ContractError(f"env_pose_lookup: config {key} is {value!r}; it must be {rule}.")

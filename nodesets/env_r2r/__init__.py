@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from nodeset import BaseCanvasNode, BaseNodeSet, Episode
+from nodeset import BaseCanvasNode, BaseNodeSet, Episode, Settings
 
 from .controller import R2RController
 from .scoring import METRIC_DEFINITIONS
@@ -36,7 +36,9 @@ class R2RNodeSet(BaseNodeSet):
     default_config = {"data_dir": "", "features": ""}
 
     def __init__(self) -> None:
-        self.world = World(self.config["data_dir"], self.config["features"])
+        settings = Settings(self.config, self.name)
+        data_dir = settings.path("data_dir", may_be_empty=True)
+        self.world = World(data_dir, settings.path("features", may_be_empty=True))
 
     def get_tools(self) -> list[BaseCanvasNode]:
         return make_tools(self.world)

@@ -46,7 +46,7 @@ class FeatureStore:
 
     def __init__(self, path: Path, *, rank: int = 2, setting: str = "features") -> None:
         if not path.is_file():
-            raise FileNotFoundError(
+            raise UnavailableError(
                 f"no store at {path}, named by the setting {setting!r}; it must be an .npz or HDF5 "
                 f"file with one array (36, ...) per '<scan>_<viewpoint>'"
             )

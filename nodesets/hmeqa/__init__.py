@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from nodeset import BaseCanvasNode, BaseNodeSet, Deployment, Episode
+from nodeset import BaseCanvasNode, BaseNodeSet, Deployment, Episode, Settings
 from nodeset.context import EpisodeContext
 
 from ..env_habitat.settings import choose_gpu
-from ..env_habitat.simulator import Simulator
+from ..env_habitat.simulator import MAX_CEILING_MB, Simulator
 from .controller import HMEQAController
 from .question import Question, find_data_folder, read_questions
 from .rollout import CALIBRE, Rollout
@@ -56,11 +56,15 @@ class HMEQANodeSet(BaseNodeSet):
     }
 
     def __init__(self) -> None:
+        settings = Settings(self.config, self.name)
+        self._data_dir = settings.path("data_dir", may_be_empty=True)
+        self._files = settings.path("questions"), settings.path("starts")
+        self._scenes = settings.path("scenes")
         self.simulator = Simulator(
             CALIBRE,
-            choose_gpu(self.config["gpu"]),
+            choose_gpu(settings, self.config["gpu"]),
             keeps_navmesh=True,
-            memory_ceiling_mb=self.config["memory_ceiling_mb"],
+            memory_ceiling_mb=settings.number("memory_ceiling_mb", 0, MAX_CEILING_MB),
         )
         self.rollout = Rollout(self.simulator)
         self._questions: tuple[Question, ...] | None = None
@@ -94,9 +98,9 @@ class HMEQANodeSet(BaseNodeSet):
         if split != SPLIT:
             raise ValueError(f"split {split!r} is unknown; hmeqa has {SPLIT!r} alone")
         if self._questions is None:
-            folder = find_data_folder(self.config["data_dir"])
-            files = folder / self.config["questions"], folder / self.config["starts"]
-            self._questions = read_questions(*files)
+            folder = find_data_folder(self._data_dir)
+            questions, starts = self._files
+            self._questions = read_questions(folder / questions, folder / starts)
         return self._questions
 
     def get_eval_metadata(self) -> dict[str, Any]:
@@ -127,5 +131,5 @@ class HMEQANodeSet(BaseNodeSet):
 
     def _scene_file(self, scene: str) -> Path:
         name = scene.split("-", 1)[-1]
-        path: str = self.config["scenes"].replace("{scene}", scene).replace("{name}", name)
-        return find_data_folder(self.config["data_dir"]) / path
+        path = self._scenes.replace("{scene}", scene).replace("{name}", name)
+        return find_data_folder(self._data_dir) / path

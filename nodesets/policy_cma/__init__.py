@@ -9,18 +9,29 @@ Knows its ports and its weights, no environment; the recurrent state rides on th
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nodeset import BaseCanvasNode, BaseNodeSet, Deployment, PortDef, UnavailableError
+from nodeset import (
+    BaseCanvasNode,
+    BaseNodeSet,
+    Deployment,
+    PortDef,
+    Settings,
+    UnavailableError,
+)
 
 from . import tokens
 from .shape import CHECKPOINT_SOURCE, DEPTH_SHAPE, RGB_SHAPE, STATE_SHAPE, check_shapes
 
 UNPADDED_TOLERANCE = 1e-5
+MAX_ROWS = 4096
+MAX_SEED = 2**62
+SHA256 = re.compile("[0-9a-fA-F]{64}")
 
 
 class Tokenize(BaseCanvasNode):
@@ -102,11 +113,20 @@ class PolicyCMANodeSet(BaseNodeSet):
     }
 
     def __init__(self) -> None:
+        settings = Settings(self.config, self.name)
+        for key in ("checkpoint", "embeddings", "vocabulary"):
+            settings.path(key, may_be_empty=True)
+        sha256 = settings.text("sha256", may_be_empty=True)
+        if sha256 and not SHA256.fullmatch(sha256):
+            settings.refuse("sha256", "64 hexadecimal digits (in quotes if all are), or empty")
+        settings.whole("random_weights", -1, MAX_SEED)
+        settings.flag("bidirectional")
+        self.pad_batch = settings.whole("pad_batch", 0, MAX_ROWS)
         self.inference: Any = None
         self.vocabulary: dict[str, int] | None = None
 
     def get_tools(self) -> list[BaseCanvasNode]:
-        return [Forward(self, int(self.config["pad_batch"])), Tokenize(self)]
+        return [Forward(self, self.pad_batch), Tokenize(self)]
 
     def initialize(self) -> None:
         """Load the weights: a checkpoint's, or random ones where a seed asks for them."""

@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from nodeset import BaseCanvasNode, BaseNodeSet, PortDef, UnavailableError
+from nodeset import BaseCanvasNode, BaseNodeSet, PortDef, Settings, UnavailableError
 
 SHIPPED_WEIGHTS = Path(__file__).parent / "weights.npz"
 STATE_SIZE = 48
+MAX_ROWS = 4096
 
 
 class Forward(BaseCanvasNode):
@@ -39,7 +40,7 @@ class Forward(BaseCanvasNode):
 
     def __init__(self, nodeset: PolicyRecurrentNodeSet) -> None:
         self.nodeset = nodeset
-        self.pad_batch = int(nodeset.config["pad_batch"])  # type: ignore[misc]
+        self.pad_batch = nodeset.pad_batch  # type: ignore[misc]
         self.batch_tolerance = 0.0 if self.pad_batch else 1e-5  # type: ignore[misc]
 
     def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
@@ -56,6 +57,9 @@ class PolicyRecurrentNodeSet(BaseNodeSet):
     default_config = {"weights": "", "pad_batch": 8}
 
     def __init__(self) -> None:
+        settings = Settings(self.config, self.name)
+        self.weights = settings.path("weights", may_be_empty=True)
+        self.pad_batch = settings.whole("pad_batch", 0, MAX_ROWS)
         self.inference: Any = None
 
     def get_tools(self) -> list[BaseCanvasNode]:
@@ -71,7 +75,7 @@ class PolicyRecurrentNodeSet(BaseNodeSet):
                 f"policy_recurrent needs the package {error.name!r}, which its interpreter lacks; "
                 "'wayfare nodesets --build policy_recurrent' makes an environment that has it"
             ) from error
-        path = Path(str(self.config["weights"] or SHIPPED_WEIGHTS)).expanduser()
+        path = Path(self.weights or SHIPPED_WEIGHTS).expanduser()
         if not path.is_file():
             raise UnavailableError(
                 f"policy_recurrent has no weights at {str(path)!r}; train them with "

@@ -8,9 +8,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping
 
-from nodeset import ContractError
+from nodeset import Settings
 
 CHOICES = ("best", "sample")
+MAX_M = 10000.0
+MAX_VOXELS = 2**31
 DEFAULT_CONFIG: dict[str, Any] = {
     "voxel_m": 0.1,
     "truncation_voxels": 3,
@@ -61,20 +63,21 @@ class Setting:
 
 
 def read_setting(config: Mapping[str, Any]) -> Setting:
-    """Check a configuration whose keys are those of `DEFAULT_CONFIG`; raises ContractError."""
-    values = {key: config[key] for key in DEFAULT_CONFIG}
-    for key, value in values.items():
-        if key == "choice":
-            is_valid, rule = value in CHOICES, f"one of {', '.join(CHOICES)}"
-        else:
-            is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-            is_valid, rule = is_number and 0 < value < float("inf"), "a number above 0"
-        if not is_valid:
-            raise ContractError(f"tsdf_planner: config {key} is {value!r}; it must be {rule}.")
-    setting = Setting(**values)
-    if setting.truncation_voxels < 2:
-        raise ContractError(
-            f"tsdf_planner: config truncation_voxels is {setting.truncation_voxels!r}; it must be "
-            f"at least 2, or no surface lies between two voxels that know it."
-        )
-    return setting
+    """Check a configuration whose keys are those of `DEFAULT_CONFIG`; raises SettingError."""
+    settings = Settings(config, "tsdf_planner")
+    lengths = {
+        key: settings.number(key, 0, MAX_M, is_above=True)
+        for key in DEFAULT_CONFIG
+        if key.endswith("_m")
+    }
+    truncation_voxels = settings.number("truncation_voxels", 0, MAX_M, is_above=True)
+    if truncation_voxels < 2:
+        rule = "at least 2, or no surface lies between two voxels that know it"
+        settings.refuse("truncation_voxels", rule)
+    return Setting(
+        **lengths,
+        truncation_voxels=truncation_voxels,
+        min_frontier_cells=settings.whole("min_frontier_cells", 1),
+        max_voxels=settings.whole("max_voxels", 1, MAX_VOXELS),
+        choice=settings.choice("choice", CHOICES),
+    )

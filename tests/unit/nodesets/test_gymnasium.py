@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from nodeset import AuthorError
+from nodeset import UnavailableError
 from nodeset.context import Context, EpisodeContext
 from nodeset.loading import load_nodeset
 from nodeset.manifest import build_manifest, list_episodes
@@ -225,15 +225,21 @@ def test_wrappers_are_applied(opened):
     ("config", "message"),
     [
         ({"id": "CartPole-v77"}, "CartPole"),
-        ({"id": ""}, "'id' is ''; it must be text"),
+        ({"id": ""}, "'id' is ''; it must be a text that is not empty"),
+        ({"id": "module:"}, "'id' is 'module:'; it must be an environment's id"),
+        ({"id": "nowhere:Env-v0"}, "needs a package that this interpreter lacks"),
+        ({"imports": ["nowhere"]}, "'imports' is .* it must be a list of modules"),
+        ({"wrappers": ["nowhere:Wrapper"]}, "'wrappers' is .* it must be a list of modules"),
+        ({"wrappers": ["json"]}, "'wrappers' is .* it must be a list of gymnasium.Wrappers"),
+        ({"kwargs": {"colour": 1}}, "'kwargs' is .* it must be what MiniGrid-FourRooms-v0 can be"),
         ({"seeding": "time"}, "'seeding' is 'time'; it must be one of index, episode"),
         ({"episodes": 0}, "'episodes' is 0; it must be a whole number from 1"),
         ({"success": "lucky"}, "'success' is 'lucky'; it must be one of reported"),
-        ({"wrappers": ["json:JSONDecoder"]}, "must name a gymnasium.Wrapper as module:Class"),
+        ({"wrappers": ["json:JSONDecoder"]}, "it must be a list of gymnasium.Wrappers as module"),
     ],
 )
 def test_a_configuration_that_cannot_be_used_is_refused_when_it_is_loaded(config, message):
-    with pytest.raises(AuthorError, match=message):
+    with pytest.raises(UnavailableError, match=message):
         load(**config)
 
 

@@ -48,7 +48,7 @@ def test_a_box_takes_no_number_that_is_not_finite(value: float) -> None:
 
 @pytest.mark.parametrize(
     ("key", "value"),
-    [("pad_batch", 1.5), ("pad_batch", "x"), ("pad_batch", -1), ("max_steps", 0)],
+    [("pad_batch", 1.5), ("pad_batch", "x"), ("pad_batch", -1), ("max_steps", 0), ("episodes", 0)],
 )
 def test_a_setting_that_is_no_such_number_is_refused(
     repo_root: Path, key: str, value: object

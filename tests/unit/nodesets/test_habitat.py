@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from nodesets.env_habitat.calibre import CALIBRES, find_calibre
+from nodesets.env_habitat.calibre import CALIBRES
 from nodesets.env_habitat.ground import Ground
 from nodesets.env_habitat.pose import (
     checked_pose,
@@ -21,7 +21,7 @@ from nodesets.env_habitat.settings import choose_gpu, read_grid
 from nodesets.env_habitat.simulator import Simulator
 from tests.unit.nodesets.habitat_files import episode, r2r_episode, write_json
 
-from nodeset import UnavailableError
+from nodeset import SettingError, Settings, UnavailableError
 from nodeset.loading import load_nodeset
 
 
@@ -47,9 +47,9 @@ def test_calibres_are_the_published_ones():
     assert [name for name, c in CALIBRES.items() if c.allows_sliding] == ["vlnce_r2r", "pointnav"]
 
 
-def test_an_unknown_calibre_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match="'r2r' is unknown; calibres are vlnce_r2r"):
-        find_calibre("r2r")
+def test_an_unknown_calibre_is_refused_with_the_known_ones(load):
+    with pytest.raises(SettingError, match="'calibre' is 'r2r'; it must be one of vlnce_r2r"):
+        load(calibre="r2r")
 
 
 def test_the_corner_of_the_field_of_view_is_the_edge_of_the_picture():
@@ -99,16 +99,17 @@ def test_a_tool_before_any_episode_says_that_none_has_begun():
 
 def test_the_gpu_is_the_first_that_the_launcher_left_visible(monkeypatch):
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3,4")
-    assert (choose_gpu("auto"), choose_gpu(1), choose_gpu(-1)) == (3, 1, -1)
+    settings = Settings({}, "env_habitat")
+    assert [choose_gpu(settings, gpu) for gpu in ("auto", 1, -1)] == [3, 1, -1]
 
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
-    assert choose_gpu("auto") == -1
+    assert choose_gpu(settings, "auto") == -1
 
 
 @pytest.mark.parametrize("gpu", ["0", -2, True, 0.5])
 def test_a_gpu_that_is_none_is_refused(gpu):
-    with pytest.raises(ValueError, match="it must be 'auto'"):
-        choose_gpu(gpu)
+    with pytest.raises(SettingError, match="it must be 'auto'"):
+        choose_gpu(Settings({"gpu": gpu}, "env_habitat"), gpu)
 
 
 def test_a_pose_keeps_its_bits_unless_its_quaternion_is_off():
@@ -165,5 +166,5 @@ def test_a_grid_has_a_place_per_floor_and_none_beside_the_mesh():
 
 @pytest.mark.parametrize("config", [{"spacing_m": 0.0}, {"spacing_m": True}, {"headings": 0}])
 def test_a_grid_that_is_none_is_refused(config):
-    with pytest.raises(ValueError, match="it must be a"):
+    with pytest.raises(SettingError, match="it must be a"):
         read_grid({"spacing_m": 1.0, "headings": 4, **config})

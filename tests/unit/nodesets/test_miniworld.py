@@ -10,7 +10,7 @@ import pytest
 from nodesets.env_miniworld import pose, setting
 from nodesets.tsdf_planner import pose as planner_pose
 
-from nodeset import ContractError, UnavailableError
+from nodeset import SettingError, UnavailableError
 from nodeset.loading import load_nodeset
 
 NODESETS = Path(__file__).resolve().parents[3] / "nodesets"
@@ -48,13 +48,13 @@ def test_a_body_that_does_not_stand_upright_on_the_floor_is_refused(fault):
     [
         ("id", "CartPole-v1", "an id that begins with 'MiniWorld-'"),
         ("episodes", 0, "a whole number from 1"),
-        ("camera_fov_deg", 180, "a number of degrees from 1 to 170"),
+        ("camera_fov_deg", 180, "a finite number from 1 to 170"),
         ("kwargs", {"domain_rand": True}, "without domain_rand"),
         ("split", "", "text"),
     ],
 )
 def test_a_wrong_setting_is_refused_by_name(key, value, rule):
-    with pytest.raises(ContractError, match=f"config {key} is .*{rule}"):
+    with pytest.raises(SettingError, match=f"setting '{key}' is .*{rule}"):
         setting.read_setting({**setting.DEFAULT_CONFIG, key: value})
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 from tests.unit.nodesets.pose_files import make_poses, write_store
 
-from nodeset import BatchContext, Context, EpisodeContext, UnavailableError
-from nodeset.errors import AuthorError
+from nodeset import BatchContext, Context, EpisodeContext, SettingError, UnavailableError
 from nodeset.loading import LoadedNodeSet, load_nodeset
 
 FIRST = make_poses((0, 0, 0), (0, 0, 90), (1, 0, 0))
@@ -150,5 +149,5 @@ def test_without_a_store_it_describes_itself_and_says_what_is_missing(load: Any)
 
 @pytest.mark.parametrize(("key", "value"), [("match", "best"), ("max_angle_deg", 181)])
 def test_a_tolerance_that_is_none_is_refused(load: Any, key: str, value: Any) -> None:
-    with pytest.raises(AuthorError, match=f"config {key} is"):
+    with pytest.raises(SettingError, match=f"setting {key!r} is"):
         load(**{key: value})

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nodeset import AuthorError
+from nodeset import SettingError
 from nodeset.context import Context, EpisodeContext
 from nodeset.loading import load_nodeset
 from nodeset.rows import check_inputs, check_outputs
@@ -148,9 +148,9 @@ def test_a_draw_by_weight_is_the_calls_own():
 
 
 def test_a_wrong_setting_is_refused_by_name():
-    with pytest.raises(AuthorError, match="voxel_m is -1; it must be a number above 0"):
+    with pytest.raises(SettingError, match="'voxel_m' is -1; it must be a finite number above 0"):
         load_nodeset(str(PLANNER), config={"voxel_m": -1})
-    with pytest.raises(AuthorError, match="choice is 'worst'"):
+    with pytest.raises(SettingError, match="'choice' is 'worst'"):
         load_nodeset(str(PLANNER), config={"choice": "worst"})
 
 

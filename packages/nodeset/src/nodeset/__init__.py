@@ -19,11 +19,13 @@ from nodeset.errors import (
     ContractError,
     NodeSetError,
     PortError,
+    SettingError,
     UnavailableError,
     UnknownToolError,
     WireError,
 )
 from nodeset.ports import PortDef
+from nodeset.setting import Settings
 
 __all__ = [
     "Action",
@@ -42,6 +44,8 @@ __all__ = [
     "NodeSetError",
     "PortDef",
     "PortError",
+    "SettingError",
+    "Settings",
     "UnavailableError",
     "UnknownToolError",
     "WireError",

@@ -52,6 +52,10 @@ class UnavailableError(NodeSetError):
     kind = "unavailable"
 
 
+class SettingError(UnavailableError):
+    """A setting of a nodeset, or of a node, is not what it must be; `nodeset.Settings` raises it."""
+
+
 class AuthorError(NodeSetError):
     """The author's code raised, or returned something that its declaration rules out.
 
