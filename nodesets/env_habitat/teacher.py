@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
-from nodeset import Context, PortDef, UnavailableError
+from nodeset import Context, PortDef, Settings, UnavailableError
 
 from .calibre import FORWARD, LEFT, RIGHT, STOP, Calibre
 from .tool import HabitatTool
 
 _ACTION = PortDef("action", "INT", "for step_discrete")
 VLNCE_SHARES = {STOP: 0.02, FORWARD: 0.68, LEFT: 0.15, RIGHT: 0.15}
+MAX_RADIUS_M = 1000.0
 """How often each action is taken in VLN-CE's training set, as its random agent has them."""
 
 
@@ -43,7 +44,8 @@ class Follower(Teacher):
     default_config: Mapping[str, Any] = {"goal_radius_m": 0.1875}
 
     def decide(self, ctx: Context) -> int:
-        radius_m = float(ctx.config["goal_radius_m"])
+        settings = Settings(ctx.config, self.node_type)
+        radius_m = settings.number("goal_radius_m", 0, MAX_RADIUS_M, is_above=True)
         if self.rollout.to_goal_m() < radius_m:
             return STOP
         return self.rollout.guide(radius_m).next_action()
@@ -78,9 +80,18 @@ class Random(Teacher):
 
     def decide(self, ctx: Context) -> int:
         shares = ctx.config["shares"]
-        if len(shares) != len(VLNCE_SHARES) or min(shares) < 0 or abs(sum(shares) - 1.0) > 1e-6:
-            raise ValueError(f"shares is {shares!r}; it must be four shares that add up to 1")
+        if not _are_shares(shares):
+            Settings(ctx.config, self.node_type).refuse("shares", "four shares that add up to 1")
         return int(ctx.rng.choice(len(shares), p=shares))
+
+
+def _are_shares(shares: Any) -> bool:
+    is_list = isinstance(shares, (list, tuple)) and len(shares) == len(VLNCE_SHARES)
+    if not is_list or any(isinstance(share, bool) for share in shares):
+        return False
+    if not all(isinstance(share, (int, float)) and share >= 0 for share in shares):
+        return False
+    return abs(sum(shares) - 1.0) <= 1e-6
 
 
 class Stop(Teacher):

@@ -9,12 +9,13 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from nodeset import BaseCanvasNode, Context, PortDef
+from nodeset import BaseCanvasNode, Context, PortDef, Settings
 
 from .pose import multiply, yaw_quaternion
 from .rollout import Rollout
 from .settings import read_grid
 
+MAX_VIEWS = 360
 _POSE = PortDef("pose", "POSE", "the body's, in Habitat's frame")
 _VIEW = [
     PortDef("rgb", "IMAGE"),
@@ -161,9 +162,7 @@ class ObservePanorama(HabitatTool):
     ]
 
     def forward(self, inputs: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        count = ctx.config["views"]
-        if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-            raise ValueError(f"views is {count!r}; it must be a whole number from 1")
+        count = Settings(ctx.config, self.node_type).whole("views", 1, MAX_VIEWS)
         headings = np.arange(count) * (2.0 * np.pi / count)
         body = self.rollout.simulator.body
         here, camera = body.pose(), body.level_camera_pose()

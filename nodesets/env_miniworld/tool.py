@@ -9,11 +9,13 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from nodeset import BaseCanvasNode, Context, PortDef
+from nodeset import BaseCanvasNode, Context, PortDef, Settings
 
 from .pose import upright_pose
 from .rollout import Rollout
 
+LEAST_SPACING_M, MAX_SPACING_M = 0.01, 1000.0
+MAX_HEADINGS = 360
 _RGB = PortDef("rgb", "IMAGE")
 _DEPTH = PortDef("depth", "DEPTH", "metres along the camera's axis")
 _POSE = PortDef("pose", "POSE", "the body's, on the floor, in Habitat's frame")
@@ -152,7 +154,9 @@ class NavigablePoses(MiniWorldTool):
     output_ports = [PortDef("poses", "ARRAY", "(N, 7): bodies' poses, in Habitat's frame")]
 
     def forward(self, inputs: Mapping[str, Any], ctx: Context) -> dict[str, Any]:
-        spacing_m, headings = _read_grid(ctx.config)
+        settings = Settings(ctx.config, self.node_type)
+        spacing_m = settings.number("spacing_m", LEAST_SPACING_M, MAX_SPACING_M)
+        headings = settings.whole("headings", 1, MAX_HEADINGS)
         (from_x, _, from_z), (to_x, _, to_z) = self.rollout.world.bounds()
         places = [
             np.array([x, 0.0, z])
@@ -186,11 +190,3 @@ def make_tools(rollout: Rollout) -> list[BaseCanvasNode]:
     return [kind(rollout) for kind in kinds]
 
 
-def _read_grid(config: Mapping[str, Any]) -> tuple[float, int]:
-    spacing_m, headings = config["spacing_m"], config["headings"]
-    is_length = isinstance(spacing_m, (int, float)) and not isinstance(spacing_m, bool)
-    if not is_length or not 0.01 <= spacing_m < float("inf"):
-        raise ValueError(f"spacing_m is {spacing_m!r}; it must be a number of metres from 0.01")
-    if isinstance(headings, bool) or not isinstance(headings, int) or headings < 1:
-        raise ValueError(f"headings is {headings!r}; it must be a whole number from 1")
-    return float(spacing_m), headings

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any, Mapping
 
-from nodeset import BaseCanvasNode, BatchContext, PortDef
+from nodeset import BaseCanvasNode, BatchContext, PortDef, Settings
 
 from ..env_r2r import tool as r2r
 from ..env_r2r.dataset import Task
 from ..env_r2r.state import read_state
-from .panorama import viewpoint_poses
+from .panorama import FRAMES, viewpoint_poses
 from .world import PanoramaWorld
 
 _PLAIN = (r2r.TaskOf, r2r.Reset, r2r.Step, r2r.StepPanorama, r2r.Evaluate, r2r.EvaluatePath)
@@ -71,8 +71,9 @@ class ViewpointPoses(BaseCanvasNode):
         self.world = world
 
     def forward(self, inputs: dict[str, Any], ctx: BatchContext) -> dict[str, Any]:
+        frame = Settings(ctx.config, self.node_type).choice("frame", FRAMES)
         graphs = [self.world.views(scan).graph for scan in inputs["scan"]]
-        return {"poses": [viewpoint_poses(graph, ctx.config["frame"]) for graph in graphs]}
+        return {"poses": [viewpoint_poses(graph, frame) for graph in graphs]}
 
 
 def make_tools(world: PanoramaWorld) -> list[BaseCanvasNode]:

@@ -81,9 +81,10 @@ class Forward(BaseCanvasNode):
         self.batch_tolerance = 0.0 if pad_batch else UNPADDED_TOLERANCE  # type: ignore[misc]
 
     def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
+        is_sampling = Settings(ctx.config, self.node_type).flag("sample")
         check_shapes(inputs)
         logits, states = self.nodeset.get_inference().step(inputs)
-        actions = choose(logits, ctx) if ctx.config["sample"] else logits.argmax(axis=1).tolist()
+        actions = choose(logits, ctx) if is_sampling else logits.argmax(axis=1).tolist()
         return {"action": actions, "rnn_states": states, "logits": logits}
 
 

@@ -10,7 +10,9 @@ from typing import Any, Mapping
 
 import numpy as np
 
-from nodeset import BaseCanvasNode, PortDef
+from nodeset import BaseCanvasNode, PortDef, Settings
+
+MAX_ACTION = 1e9
 
 
 class LinearFeedback(BaseCanvasNode):
@@ -35,11 +37,25 @@ TOOLS = (LinearFeedback,)
 def respond(observation: Any, config: Mapping[str, Any]) -> Any:
     """Return one row's action; sums are exact, so a row's bits are its own."""
     seen = [float(value) for value in np.ravel(observation)]
-    gains, low, high = config["gains"], float(config["low"]), float(config["high"])
-    if any(len(row) != len(seen) for row in gains):
-        raise ValueError(
-            f"gains is {gains!r}; it must have one row per action with {len(seen)} numbers each, "
-            f"as many as the observation has"
-        )
+    settings = Settings(config, LinearFeedback.node_type)
+    gains = config["gains"]
+    low, high = (settings.number(key, -MAX_ACTION, MAX_ACTION) for key in ("low", "high"))
+    if not _are_gains(gains, len(seen)):
+        rule = f"one row per action with {len(seen)} finite numbers each, as the observation has"
+        settings.refuse("gains", rule)
     raw = [math.fsum(gain * value for gain, value in zip(row, seen)) for row in gains]
     return np.array([min(max(value, low), high) for value in raw], np.float32)
+
+
+def _are_gains(gains: Any, length: int) -> bool:
+    if not isinstance(gains, (list, tuple)):
+        return False
+    return all(
+        isinstance(row, (list, tuple)) and len(row) == length and all(map(_is_finite, row))
+        for row in gains
+    )
+
+
+def _is_finite(value: Any) -> bool:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and abs(value) < math.inf

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from nodeset import BaseCanvasNode, PortDef
+from nodeset import BaseCanvasNode, PortDef, Settings
 
 SAME_PLACE_M = 1e-6
+MAX_CLEARANCE_M = 1000.0
 SAME_TURN_RAD = 1e-3
 ASIDE = 0.1
 """How far from the middle a place may lie and still be ahead, as a share of its distance."""
@@ -59,7 +60,7 @@ class GridWalk(BaseCanvasNode):
 
     def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         columns = zip(inputs["poses"], inputs["pose"], inputs["depth"], inputs["visits"])
-        clearance_m = float(ctx.config["clearance_m"])
+        clearance_m = Settings(ctx.config, self.node_type).number("clearance_m", 0, MAX_CLEARANCE_M)
         rows = [
             walk(poses, pose, depth, visits=visits, clearance_m=clearance_m)
             for poses, pose, depth, visits in columns

@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterator, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from nodeset import BaseCanvasNode, PortDef
+from nodeset import BaseCanvasNode, PortDef, Settings
 
 Cells = npt.NDArray[np.uint8]
 
@@ -23,6 +23,7 @@ DOOR_OPEN, DOOR_CLOSED, DOOR_LOCKED = range(3)
 # Ours is one byte, object + 16 * colour. An open door is as good as an empty cell; a locked one
 # has an object number of its own.
 LOCKED_DOOR = 11
+MAX_MAP_SIZE = 1023
 COLOUR_SHIFT = 4
 OBJECT_MASK = 15
 
@@ -227,7 +228,8 @@ class MinigridAction(BaseCanvasNode):
     batch_dim = "image"
 
     def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
-        memories = self._memories(inputs, int(ctx.config["map_size"]))
+        map_size = Settings(ctx.config, self.node_type).whole("map_size", 1, MAX_MAP_SIZE)
+        memories = self._memories(inputs, map_size)
         planned = [
             plan(image, int(direction), memory)
             for image, direction, memory in zip(inputs["image"], inputs["direction"], memories)

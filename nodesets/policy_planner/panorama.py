@@ -12,7 +12,7 @@ from typing import Any, Mapping, Sequence
 
 import numpy as np
 
-from nodeset import BaseCanvasNode, BatchContext, PortDef
+from nodeset import BaseCanvasNode, BatchContext, PortDef, Settings
 
 from ..env_r2r.state import STOP, start_state
 from ..env_r2r.view import elevation_rad, heading_rad
@@ -49,6 +49,7 @@ COLOURS = (
 )
 """What is called so; greys stand close enough that none is nearer to brown or pink."""
 SCORES = ("directions", "places", "colours")
+MAX_WEIGHT = 1e9
 _CANDIDATE = PortDef("candidate", "JSON", "one neighbour, as the panorama lists it")
 _INSTRUCTION = PortDef("instruction", "TEXT")
 _SCORE = PortDef("score", "FLOAT")
@@ -140,11 +141,13 @@ class R2RWeighScores(BaseCanvasNode):
 
     def forward(self, inputs: dict[str, Any], ctx: BatchContext) -> dict[str, Any]:
         names = [name for name in SCORES if name in inputs]
-        weights = [float(ctx.config[f"{name}_weight"]) for name in names]
+        settings = Settings(ctx.config, self.node_type)
+        weights = [settings.number(f"{name}_weight", -MAX_WEIGHT, MAX_WEIGHT) for name in names]
+        moves = settings.whole("moves")
         actions = []
         for step, *scores in zip(inputs["step"], *(inputs[name] for name in names)):
             ways = list_ways(dict(zip(names, scores)))
-            actions.append(STOP if step >= ctx.config["moves"] else take_best(ways, weights))
+            actions.append(STOP if step >= moves else take_best(ways, weights))
         return {"action": actions}
 
 

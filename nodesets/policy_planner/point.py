@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any, Mapping
 
-from nodeset import BaseCanvasNode, PortDef
+from nodeset import BaseCanvasNode, PortDef, Settings
 
 
 class ToPoint(BaseCanvasNode):
@@ -35,10 +35,13 @@ TOOLS = (ToPoint,)
 
 def choose(pose: Any, goal: Any, config: Mapping[str, Any]) -> int:
     """Return the action of one row; a goal less than half a turn off the way counts as ahead."""
+    settings = Settings(config, ToPoint.node_type)
+    turn_deg = settings.number("turn_deg", 0, 360, is_above=True)
+    left, right, forward = (settings.whole(key) for key in ("left", "right", "forward"))
     off = _wrap(_bearing(pose, goal) - _yaw(pose))
-    if abs(off) <= math.radians(config["turn_deg"]) / 2:
-        return int(config["forward"])
-    return int(config["left"] if off > 0.0 else config["right"])
+    if abs(off) <= math.radians(turn_deg) / 2:
+        return forward
+    return left if off > 0.0 else right
 
 
 def _bearing(pose: Any, goal: Any) -> float:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Mapping, Sequence
 
-from nodeset import BaseCanvasNode, BatchContext, Context, PortDef
+from nodeset import BaseCanvasNode, BatchContext, Context, PortDef, Settings
 
 from ..env_r2r.dataset import find_data_folder
 from ..env_r2r.navigation import GraphStore, NavigationGraph
@@ -15,6 +15,7 @@ from ..env_r2r.state import STOP
 
 MOVES = 5
 MAX_TURNS = 11
+ROUTES = ("path", "start", "but_last", "there_and_back")
 STOP_IN_VIEW = (0, 0, 0)
 _FORWARD, _RIGHT = (1, 0, 0), (0, 1, 0)
 
@@ -45,7 +46,8 @@ class R2ROracle(BaseCanvasNode):
         self._stores: dict[str, GraphStore] = {}
 
     def forward(self, inputs: dict[str, Any], ctx: BatchContext) -> dict[str, Any]:
-        store = self._store(ctx.config["data_dir"])
+        settings = Settings(ctx.config, self.node_type)
+        store = self._store(settings.path("data_dir", may_be_empty=True))
         rows = zip(inputs["scan"], inputs["viewpoint"], inputs["goal"])
         wanted = [next_on_way(store.graph(scan), here, goal) for scan, here, goal in rows]
         return {"action": [choose_candidate(*row) for row in zip(inputs["candidates"], wanted)]}
@@ -80,7 +82,8 @@ class R2RReference(BaseCanvasNode):
     default_config = {"route": "path"}
 
     def forward(self, inputs: dict[str, Any], ctx: BatchContext) -> dict[str, Any]:
-        routes = [plan_route(path, ctx.config["route"]) for path in inputs["path"]]
+        route = Settings(ctx.config, self.node_type).choice("route", ROUTES)
+        routes = [plan_route(path, route) for path in inputs["path"]]
         wanted = [_next_on_path(*row) for row in zip(routes, inputs["step"], inputs["viewpoint"])]
         return {"action": [choose_candidate(*row) for row in zip(inputs["candidates"], wanted)]}
 
@@ -120,7 +123,8 @@ class R2RRandom(BaseCanvasNode):
     default_config = {"turns": None}
 
     def forward(self, inputs: dict[str, Any], ctx: BatchContext) -> dict[str, Any]:
-        turns = _read_turns(ctx.config["turns"])
+        settings = Settings(ctx.config, self.node_type)
+        turns = settings.whole("turns", 0, MAX_TURNS) if settings.is_given("turns") else None
         navigable = inputs["navigable"]
         memories = inputs.get("memory") or [None] * len(navigable)
         actions, remembered = [], []
@@ -150,7 +154,7 @@ def plan_route(path: Sequence[str], route: str) -> list[str]:
         "there_and_back": whole + whole[-2::-1],
     }
     if route not in routes:
-        raise ValueError(f"setting route={route!r} must be one of {', '.join(routes)}")
+        raise ValueError(f"route is {route!r}; it must be one of {', '.join(routes)}")
     return routes[route]
 
 
@@ -190,11 +194,3 @@ def wander(
 def _first_memory(turns: int | None, row: Context) -> dict[str, int]:
     drawn = int(row.rng.integers(0, MAX_TURNS + 1)) if turns is None else turns
     return {"turns_left": drawn, "moves": 0}
-
-
-def _read_turns(turns: Any) -> int | None:
-    if turns is None:
-        return None
-    if isinstance(turns, int) and not isinstance(turns, bool) and 0 <= turns <= MAX_TURNS:
-        return turns
-    raise ValueError(f"setting turns={turns!r} must be 0 to {MAX_TURNS}, or null to draw it")

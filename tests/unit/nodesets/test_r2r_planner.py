@@ -65,7 +65,7 @@ def test_a_reference_agent_may_take_another_route() -> None:
     assert routes == {"path": ["a", "b", "d"], "start": ["a"], "but_last": ["a", "b"]}
     assert plan_route("abd", "there_and_back") == ["a", "b", "d", "b", "a"]
     assert plan_route("a", "but_last") == plan_route("a", "there_and_back") == ["a"]
-    with pytest.raises(ValueError, match="route='home' must be one of path, start, but_last"):
+    with pytest.raises(ValueError, match="route is 'home'; it must be one of path, start, but_last"):
         plan_route("abd", "home")
 
 
@@ -102,7 +102,7 @@ def test_the_first_turns_are_drawn_from_0_to_11_by_the_rows_own_generator() -> N
 
 @pytest.mark.parametrize("turns", [12, -1, True, "3", 1.0])
 def test_a_setting_that_is_no_number_of_turns_is_refused(turns: Any) -> None:
-    with pytest.raises(ValueError, match="must be 0 to 11"):
+    with pytest.raises(SettingError, match="it must be a whole number from 0 to 11"):
         call(random_agent(turns), navigable=[ALONE])
 
 

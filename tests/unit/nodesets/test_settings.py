@@ -9,9 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from nodeset import BaseNodeSet, SettingError, UnavailableError
+from nodeset import (
+    BaseCanvasNode,
+    BaseNodeSet,
+    BatchContext,
+    Context,
+    SettingError,
+    UnavailableError,
+)
 from nodeset.loading import load_nodeset
 from nodeset.source import read_declarations
 
@@ -47,7 +55,7 @@ def make(cls: type[BaseNodeSet], config: dict[str, Any]) -> None:
     nodeset.__init__()  # type: ignore[misc]
 
 
-def list_wrong(cls: type[BaseNodeSet]) -> Iterator[tuple[str, Any]]:
+def list_wrong(cls: type[BaseNodeSet] | BaseCanvasNode) -> Iterator[tuple[str, Any]]:
     for key, default in cls.default_config.items():
         for value in WRONG_FOR.get(key, WRONG[type(default)]):
             yield key, value
@@ -70,3 +78,31 @@ def test_the_defaults_are_settings_that_a_nodeset_takes(name: str) -> None:
     cls = find_class(name)
     with contextlib.suppress(UnavailableError):
         make(cls, dict(cls.default_config))
+
+
+ROWS: dict[str, dict[str, Any]] = {
+    "to_point": {"pose": np.zeros((1, 7)), "goal": np.zeros((1, 3))},
+    "linear_feedback": {"observation": np.zeros((1, 2))},
+}
+"""Inputs of tools that read their settings row by row."""
+
+
+def call(tool: BaseCanvasNode, name: str, config: dict[str, Any]) -> None:
+    inputs = ROWS.get(name) or {port.name: [] for port in tool.input_ports}
+    context: Any = BatchContext(config, []) if tool.batched else Context(config)
+    tool.forward(inputs, context)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_setting_of_a_node_is_refused_likewise(name: str) -> None:
+    try:
+        tools = load_nodeset(str(FOLDER / name)).tools
+    except UnavailableError as error:
+        pytest.skip(str(error))
+    for short, tool in tools.items():
+        for key, value in list_wrong(tool):
+            with pytest.raises(SettingError) as caught:
+                call(tool, short, {**tool.default_config, key: value})
+            told = str(caught.value)
+            assert told.startswith(f"{tool.node_type}: setting {key!r} is {value!r:.77}")
+            assert f"--set nodes.ID.{key}=VALUE" in told
