@@ -17,7 +17,7 @@ from nodeset.metrics import SUCCESS_RULES
 
 INFO_PREFIX = "info:"
 SEEDINGS = ("index", "episode")
-MAX_EPISODES = 1_000_000
+MAX_EPISODES = 100_000
 MAX_SEED = 2**62
 DEFAULT_CONFIG: dict[str, Any] = {
     "id": "MiniGrid-FourRooms-v0",

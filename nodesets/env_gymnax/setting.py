@@ -10,7 +10,7 @@ from typing import Any, Mapping
 
 from nodeset import Settings
 
-MAX_EPISODES = 1_000_000
+MAX_EPISODES = 100_000
 MAX_ROWS = 4096
 
 

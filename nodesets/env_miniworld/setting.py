@@ -24,7 +24,7 @@ DEFAULT_CONFIG: dict[str, Any] = {
     "camera_pitch_deg": 0.0,
     "egl_device": 0,
 }
-MAX_EPISODES = 1_000_000
+MAX_EPISODES = 100_000
 MAX_SEED = 2**62
 MAX_PIXELS = 4096
 MAX_DEVICES = 1024

@@ -25,6 +25,7 @@ from wayfare.evals.surroundings import Surroundings
 from wayfare.fleet.catalogue import describe_nodesets
 from wayfare.fleet.errors import FleetSetupError
 from wayfare.fleet.registry import WorkspaceComponentRegistry
+from wayfare.graph.bounds import check_values
 from wayfare.graph.builder import Graph
 from wayfare.graph.document import GraphDocument, load_graph, read_graph
 from wayfare.graph.flatten import embed_graphs
@@ -139,9 +140,9 @@ def resolve_graph(
     """
     match graph:
         case Graph():
-            return graph.document, graph.name or UNNAMED
+            return _checked(graph.document), graph.name or UNNAMED
         case GraphDocument():
-            return graph, graph.name or UNNAMED
+            return _checked(graph), graph.name or UNNAMED
         case Mapping():
             document = read_graph(graph)
             return document, document.name or UNNAMED
@@ -149,6 +150,13 @@ def resolve_graph(
     if isinstance(graph, Path) or path.suffix == ".json" or _is_file(path):
         return load_graph(path), path.stem
     return load_graph(registry.find_graph(graph).path), graph
+
+
+
+def _checked(document: GraphDocument) -> GraphDocument:
+    """Return a document that was not read, but made; raises GraphError for what no file can hold."""
+    check_values(document.model_dump(by_alias=True), document.name or UNNAMED)
+    return document
 
 
 def _is_file(path: Path) -> bool:

@@ -143,7 +143,7 @@ class Exchange(ABC):
         if answer is None or answer.done():
             return
         if "error" in message:
-            self._fail(answer, from_payload(message["error"]))
+            self._fail(answer, answer.describe_refusal(from_payload(message["error"])))
             return
         if self.on_loss is not None and "outputs" in reply:
             self._digests.hold(answer.request_id, answer.fields["tool"], reply["outputs"])
@@ -275,7 +275,7 @@ class Exchange(ABC):
     def _refuse(self, request_id: int, error: WireError) -> None:
         answer = self._pending.pop(request_id, None)
         if answer is not None:
-            self._fail(answer, error)
+            self._fail(answer, answer.describe_unsent(error))
 
 
 def _ignore_outcome(answer: asyncio.Future[Any]) -> None:

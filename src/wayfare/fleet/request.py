@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nodeset.errors import NodeSetError, WireError
+from nodeset.unfit import name_unfit
 from wayfare.fleet.errors import (
     BudgetExceededError,
     CallInFlight,
@@ -93,6 +94,21 @@ class Request(Answer):
             case NodeSetError():
                 return cause
         return CopyFailedError(f"{what}: copy {copy!r} is lost.", call=call)
+
+    def describe_refusal(self, error: NodeSetError) -> NodeSetError:
+        """Return the copy's error; of a reply that can't cross, what it was to answer is told.
+
+        Of a call the copy has told the tool and its port.
+        """
+        if isinstance(error, WireError) and self.fields["op"] != "call":
+            return WireError(f"{self.describe()}: {error}")
+        return error
+
+    def describe_unsent(self, error: WireError) -> WireError:
+        """Return the error of a request that can't be encoded: of a call, with the input's name."""
+        inputs = self.fields.get("inputs") if self.fields["op"] == "call" else None
+        where = f"{self.describe()}, input" if inputs else self.describe()
+        return name_unfit(error, where, inputs or {})
 
 
 def make_call(

@@ -6,9 +6,10 @@ Knows nothing of what the documents say.
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,17 @@ _CHECKSUM = "checksum"
 
 
 def write_document(path: Path, fields: Mapping[str, Any]) -> None:
-    """Write the fields with the format's version and a checksum, at once or not at all."""
+    """Write the fields with the format's version and a checksum, at once or not at all.
+
+    Raises StorageWriteError, also for a number that JSON does not have.
+    """
     document = {"format": FORMAT_VERSION, **fields}
-    write_atomically(path, to_json({**document, _CHECKSUM: checksum(document)}, indent=2) + "\n")
+    try:
+        text = to_json({**document, _CHECKSUM: checksum(document)}, indent=2)
+    except ValueError as error:
+        reason = next(_list_unfit(document), str(error))
+        raise StorageWriteError(f"{path} can't be written: {reason}.", None) from error
+    write_atomically(path, text + "\n")
 
 
 def read_document(path: Path) -> dict[str, Any]:
@@ -61,6 +70,19 @@ def read_sealed(path: Path, expected: str | None = None) -> dict[str, Any]:
 def to_json(value: Any, indent: int | None = None) -> str:
     """Return `value` as strict JSON; raises ValueError for NaN and infinities."""
     return json.dumps(value, indent=indent, allow_nan=False, ensure_ascii=False)
+
+
+
+def _list_unfit(value: Any, at: str = "") -> Iterator[str]:
+    """Yield the numbers that JSON does not have, each with its place."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield f"{at} is {value!r}, and JSON has finite numbers alone"
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _list_unfit(item, f"{at}.{key}" if at else str(key))
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _list_unfit(item, f"{at}[{index}]")
 
 
 def write_atomically(path: Path, text: str) -> None:

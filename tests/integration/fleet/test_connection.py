@@ -140,6 +140,7 @@ async def test_a_value_that_can_not_cross_fails_its_own_call_alone(tmp_path):
         )
         assert outcomes[0] == {"outputs": {}, "digests": []}
         assert isinstance(outcomes[1], WireError)
+        assert str(outcomes[1]).startswith("call of tool 't' at node 'b', input 'x': ")
 
 
 async def test_digests_that_come_later_are_matched_with_their_calls(tmp_path):

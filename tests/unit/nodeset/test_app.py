@@ -8,6 +8,7 @@ import threading
 import numpy as np
 import pytest
 
+from nodeset import wire
 from nodeset.digest import digest_firing
 from nodeset.errors import WireError
 from nodeset.host.app import ASYNC_CLOSE_SECONDS
@@ -237,3 +238,23 @@ def test_an_async_call_that_never_ends_does_not_hold_up_the_end(make_tool, make_
     assert not running.is_alive()
     assert copy.replies[call_id]["error"]["type"] == "CancelledCallError"
     assert times[-1] >= ASYNC_CLOSE_SECONDS
+
+
+def test_an_output_of_too_many_lists_is_refused_with_tool_and_port(
+    make_copy, make_tool, monkeypatch
+):
+    monkeypatch.setattr(wire, "_MAX_CONTAINERS", 100)
+    replies = []
+
+    def send(message):
+        wire.encode(message)
+        replies.append(message)
+
+    copy = make_copy(make_tool("many", lambda x, ctx: [[]] * x))
+    request = {"op": "call", "tool": "many"}
+    for number, count in ((91, 101), (92, 5)):
+        copy.app.submit(copy.caller, {**request, "id": number, "inputs": {"x": count}}, send)
+    copy.app.run_pending()
+    told = "line__many output 'y' (ANY): a message holds more than 100 lists and dicts"
+    assert replies[0]["error"]["message"] == told
+    assert replies[1]["ok"]["outputs"] == {"y": [[]] * 5}

@@ -135,6 +135,17 @@ def test_unknown_configuration_key_names_the_known_ones(tmp_path: Path) -> None:
         ),
         ("batched = True", "batched = True\n    max_batch = 2**64", "at ['tools'][0]['max_batch']"),
         ('"number")', '"number", max=2**64)', "at ['controller']['fields'][1]['max']"),
+        (
+            '"wall": False',
+            '"wall": float("inf")',
+            "has float inf at ['default_config']['wall'] of its manifest; it must be a finite",
+        ),
+        ('"gain": 2', '"gain": float("nan")', "at ['tools'][0]['default_config']['gain']"),
+        (
+            '"step_budget": 9',
+            '"metric_definitions": {"x": {"threshold_m": float("nan")}}',
+            "at ['metadata']['metric_definitions']['x']['threshold_m']",
+        ),
     ],
 )
 def test_what_cannot_cross_is_refused_where_it_is_declared(
@@ -145,6 +156,13 @@ def test_what_cannot_cross_is_refused_where_it_is_declared(
         build_manifest(loaded)  # type: ignore[arg-type]
     assert message in str(caught.value)
     assert "env_line.py:" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_setting_that_no_file_of_a_run_can_hold_is_refused(tmp_path: Path, value: float) -> None:
+    loaded = load(tmp_path, GOOD, wall=value)
+    with pytest.raises(ContractError, match=rf"has float {value} at \['config'\]\['wall'\]"):
+        build_manifest(loaded)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from nodeset import SettingError
 from nodeset.context import BatchContext, Context
 from nodeset.loading import load_nodeset
 
@@ -62,5 +63,5 @@ def test_feedback_is_gains_times_observation_within_bounds():
 
 
 def test_gains_that_do_not_fit_the_observation_are_refused():
-    with pytest.raises(ValueError, match="with 3 numbers each"):
+    with pytest.raises(SettingError, match="with 3 finite numbers each"):
         call("linear_feedback", {"gains": [[1.0]]}, observation=np.zeros((1, 3)))

@@ -16,7 +16,7 @@ from nodesets.policy_planner.r2r import (
 )
 from tests.unit.nodesets.r2r_world import call, write_world
 
-from nodeset import BaseCanvasNode
+from nodeset import BaseCanvasNode, SettingError
 
 AROUND_B = [{"viewpoint": name} for name in ("a", "c", "d")]
 ALONE, IN_COMPANY = [{"viewpoint": "b"}], [{"viewpoint": "b"}, {"viewpoint": "d"}]

@@ -6,6 +6,7 @@ Knows nothing of who asks; initializes nothing.
 from __future__ import annotations
 
 import hashlib
+import math
 import platform
 import sys
 from dataclasses import asdict
@@ -33,12 +34,26 @@ def build_manifest(loaded: LoadedNodeSet) -> Dict[str, Any]:
     declaration = loaded.declaration
     try:
         config = passive(dict(loaded.nodeset.config), arrays=False, at="['config']")
-        return {**passive(_describe(loaded), arrays=True), "config": config}
+        manifest = {**passive(_describe(loaded), arrays=True), "config": config}
+        _check_finite(manifest)
+        return manifest
     except MismatchError as error:
         raise ContractError(
             f"nodeset {declaration.name!r} ({declaration.path}:{declaration.line}) has "
             f"{describe(error.value)}{error.at} of its manifest; it must be {error.due}."
         ) from error
+
+
+
+def _check_finite(value: Any, at: str = "") -> None:
+    """Raise MismatchError for a number that no file of a run can hold."""
+    if isinstance(value, float) and not math.isfinite(value):
+        raise MismatchError(value, "a finite number, since JSON has no other", f" at {at}")
+    children: Iterable[Any] = ()
+    if isinstance(value, (dict, list)):
+        children = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in children:
+        _check_finite(item, f"{at}[{key!r}]")
 
 
 def _describe(loaded: LoadedNodeSet) -> Dict[str, Any]:

@@ -22,6 +22,7 @@ from nodeset.host.surroundings import Surroundings
 from nodeset.loading import LoadedNodeSet
 from nodeset.ports import PortDef, accept
 from nodeset.rows import check_inputs, check_outputs, volatile_outputs
+from nodeset.unfit import name_unfit
 
 MAX_GROUP = 1024
 """Calls of one caller that are queued at once, however many more it announces."""
@@ -171,7 +172,9 @@ class ToolCalls:
             sent = reply(ok(call.id, outputs=outcome, logs=checked, digests=digests))
         except WireError as error:
             call.caller.digests[:0] = [(call_id, digest) for call_id, digest in digests]
-            send(reply, failed(call.id, error))
+            tool = self._tools[call.tool]
+            where = f"{tool.node_type} output"
+            send(reply, failed(call.id, name_unfit(error, where, outcome, tool.output_ports)))
         else:
             self._undigested.append((call, outcome, sent))
 
