@@ -78,3 +78,25 @@ def test_no_text_of_an_author_or_a_file_steers_the_terminal(wayfare, workspace) 
     assert "an \\x1b[2Jodd one" in printed[0]
     assert "RuntimeError: \\x1b]0;title\\x07no \\x9bengine" in printed[1]
     assert "\\x1b[1m" in printed[2]
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("describe", "env_gymnasium", "--set", "episodes=0"), "'episodes' is 0; it must be a"),
+        (("describe", "env_gymnax", "--set", "episodes=-1"), "'episodes' is -1; it must be a"),
+        (("describe", "policy_cma", "--set", "pad_batch=1.5"), "'pad_batch' is 1.5; it must be"),
+        (("describe", "policy_recurrent", "--set", "pad_batch=x"), "'pad_batch' is 'x'; it must"),
+        (("eval", "cartpole_random", "--set", "env_gymnasium.id=No-v0"), "'id' is 'No-v0'; it"),
+        (("eval", "cartpole_random", "--set", "env_gymnasium.seed_base=NaN"), "must be finite"),
+        (("describe", "env_drift", "--set", "max_delay_s=NaN"), "has float nan at ['config']"),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
+)
+def test_a_wrong_setting_is_a_sentence_and_no_traceback(
+    wayfare, command: tuple[str, ...], told: str
+) -> None:
+    answer = wayfare.run(*command)
+    assert answer.status == 2
+    assert told in answer.err + answer.out
+    assert "Traceback" not in answer.err + answer.out
