@@ -25,7 +25,8 @@ from wayfare.graph.calls import InfrastructureError
 from wayfare.store.records import EpisodeKey, PlannedEpisode
 
 RETRY_SECONDS = 0.05
-"""How long the first repeated try is put off, each further one twice as long."""
+"""How long the first repeated try is put off, each further one twice as long, up to a bound."""
+RETRY_DOUBLINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class Crew:
                     raise RunFailedError(_describe(job, fault)) from fault
             except (NodeSetError, FleetSetupError) as error:
                 raise RunFailedError(_describe(job, error)) from error
-            await asyncio.sleep(RETRY_SECONDS * 2**tries)
+            await asyncio.sleep(RETRY_SECONDS * 2 ** min(tries, RETRY_DOUBLINGS))
             tries += 1
 
     async def _stop_when_over(self, lanes: Sequence[asyncio.Task[None]]) -> None:

@@ -40,7 +40,8 @@ from wayfare.store.secret import Secrets
 from wayfare.store.writer import RunWriter
 
 RETRY_SECONDS = 0.05
-"""How long the first repeated attempt is put off, each further one twice as long."""
+"""How long the first repeated attempt is put off, each further one twice as long, up to a bound."""
+RETRY_DOUBLINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +213,7 @@ class BatchEvalRunner:
                 break
             ended.tape.discard()
             self._observer.attempt_failed(worker.index, planned.key, ended.error)
-            await asyncio.sleep(RETRY_SECONDS * 2**repeated)
+            await asyncio.sleep(RETRY_SECONDS * 2 ** min(repeated, RETRY_DOUBLINGS))
         return self._record(planned, attempts, ended), ended
 
     async def _attempt(self, worker: WorkerHandle, planned: PlannedEpisode) -> _Ended:
