@@ -154,7 +154,7 @@ def resolve_graph(
 
 
 def _checked(document: GraphDocument) -> GraphDocument:
-    """Return a document that was not read, but made; raises GraphError for what no file can hold."""
+    """Return a document that was made, not read. Raises GraphError for what no file can hold."""
     check_values(document.model_dump(by_alias=True), document.name or UNNAMED)
     return document
 

@@ -34,8 +34,8 @@ def save_graph(document: GraphDocument, path: Path) -> None:
     Raises GraphError for a path that names no file.
     """
     if not path.name:
-        what = Fault("unwritable", str(path), "is no file to write", "Name one, such as graph.json.")
-        raise GraphError([what])
+        rule, remedy = "is no file to write", "Name one, such as graph.json."
+        raise GraphError([Fault("unwritable", str(path), rule, remedy)])
     beside = path.with_name(f".{path.name}.part")
     beside.write_text(format_graph(document), encoding="utf-8")
     beside.replace(path)

@@ -53,7 +53,7 @@ class UnavailableError(NodeSetError):
 
 
 class SettingError(UnavailableError):
-    """A setting of a nodeset, or of a node, is not what it must be; `nodeset.Settings` raises it."""
+    """A setting of a nodeset or node is not what it must be; `nodeset.Settings` raises it."""
 
 
 class AuthorError(NodeSetError):
