@@ -70,7 +70,7 @@ class HabitatNodeSet(BaseNodeSet):
         self.simulator = Simulator(
             self.calibre,
             choose_gpu(settings, self.config["gpu"]),
-            memory_ceiling_mb=settings.number("memory_ceiling_mb", 0, MAX_CEILING_MB),
+            memory_ceiling_mb=settings.whole("memory_ceiling_mb", 0, MAX_CEILING_MB),
         )
         self.rollout = Rollout(self.calibre, self.simulator)
 

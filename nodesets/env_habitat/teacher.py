@@ -91,7 +91,7 @@ def _are_shares(shares: Any) -> bool:
         return False
     if not all(isinstance(share, (int, float)) and share >= 0 for share in shares):
         return False
-    return abs(sum(shares) - 1.0) <= 1e-6
+    return bool(abs(sum(shares) - 1.0) <= 1e-6)
 
 
 class Stop(Teacher):

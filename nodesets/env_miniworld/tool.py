@@ -188,5 +188,3 @@ def make_tools(rollout: Rollout) -> list[BaseCanvasNode]:
     """Return one of each tool."""
     kinds = (Reset, TaskOf, Step, StepPose, Observe, ObservePose, NavigablePoses, Evaluate)
     return [kind(rollout) for kind in kinds]
-
-

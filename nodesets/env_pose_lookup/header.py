@@ -45,8 +45,8 @@ _RULES: Mapping[str, Rule] = {
     "true or false": lambda value: isinstance(value, bool),
     "an object": lambda value: isinstance(value, dict),
     "an object or null": lambda value: value is None or isinstance(value, dict),
-    "a list of objects": lambda value: (
-        isinstance(value, list) and all(isinstance(item, dict) for item in value)
+    "a list of one object or more": lambda value: (
+        isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
     ),
     "a whole number": _is_whole,
     "a whole number from 0": lambda value: _is_whole(value, 0),
@@ -66,11 +66,11 @@ _OWN = {
     "versions": "an object",
     "pose_frame": "a text",
     "split": "a text",
-    "episodes": "a list of objects",
-    "scenes": "a list of objects",
+    "episodes": "a list of one object or more",
+    "scenes": "a list of one object or more",
     "poses_hash": "32 hexadecimal digits",
     "digests_hash": "32 hexadecimal digits",
-    "outputs": "a list of objects",
+    "outputs": "a list of one object or more",
     "is_finished": "true or false",
     "verification": "an object or null",
 }

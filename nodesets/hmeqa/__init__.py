@@ -64,7 +64,7 @@ class HMEQANodeSet(BaseNodeSet):
             CALIBRE,
             choose_gpu(settings, self.config["gpu"]),
             keeps_navmesh=True,
-            memory_ceiling_mb=settings.number("memory_ceiling_mb", 0, MAX_CEILING_MB),
+            memory_ceiling_mb=settings.whole("memory_ceiling_mb", 0, MAX_CEILING_MB),
         )
         self.rollout = Rollout(self.simulator)
         self._questions: tuple[Question, ...] | None = None

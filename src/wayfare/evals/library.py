@@ -152,7 +152,6 @@ def resolve_graph(
     return load_graph(registry.find_graph(graph).path), graph
 
 
-
 def _checked(document: GraphDocument) -> GraphDocument:
     """Return a document that was made, not read. Raises GraphError for what no file can hold."""
     check_values(document.model_dump(by_alias=True), document.name or UNNAMED)

@@ -18,7 +18,7 @@ from wayfare.fleet.launcher import Copy, CopySpec
 from wayfare.fleet.place import CopyPlace, Placement
 
 PAUSE_SECONDS = 0.05
-MAX_PAUSE_SECONDS = 1.0
+MAX_PAUSE_SECONDS = 0.5
 """At every death of a run, however many there are, it goes on top of what a start costs."""
 MAX_DOUBLINGS = 10
 """More would change nothing, and leave the range of numbers after many deaths."""

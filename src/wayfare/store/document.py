@@ -72,7 +72,6 @@ def to_json(value: Any, indent: int | None = None) -> str:
     return json.dumps(value, indent=indent, allow_nan=False, ensure_ascii=False)
 
 
-
 def _list_unfit(value: Any, at: str = "") -> Iterator[str]:
     """Yield the numbers that JSON does not have, each with its place."""
     if isinstance(value, float) and not math.isfinite(value):

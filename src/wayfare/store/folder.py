@@ -84,7 +84,8 @@ def find_folder(run: str | Path, root: Path) -> Path:
     An id is one name: what reads like a path is one, from the current folder, never from `root`.
     """
     if not str(run).strip():
-        raise RunNotFoundError(f"the run is {run!r}; name it by its id or its folder.")
+        rule = f"it must be a run's id, or a run folder (one with a {HEADER_FILE})"
+        raise RunNotFoundError(f"the run is {run!r}; {rule}.")
     is_name = str(run) not in (".", "..") and Path(run).name == str(run)
     folders = [root / run, Path(run)] if is_name else [Path(run)]
     for folder in folders:

@@ -120,4 +120,4 @@ def test_a_setting_may_be_an_empty_text(refusal: Refusal) -> None:
 
 
 def test_a_run_without_a_name_is_not_the_current_folder(refusal: Refusal) -> None:
-    assert "the run is ''; name it by its id or its folder." in refusal("show", "")
+    assert "the run is ''; it must be a run's id, or a run folder" in refusal("show", "")

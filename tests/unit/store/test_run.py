@@ -155,5 +155,5 @@ def test_a_list_with_an_episode_twice_is_refused(tmp_path):
 
 
 def test_the_header_is_strict_json(tmp_path):
-    with pytest.raises(ValueError, match="JSON"):
+    with pytest.raises(StorageWriteError, match=r"settings\.x is nan, and JSON has finite"):
         RunWriter.create(tmp_path, header(settings={"x": float("nan")}))

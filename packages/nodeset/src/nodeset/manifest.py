@@ -44,7 +44,6 @@ def build_manifest(loaded: LoadedNodeSet) -> Dict[str, Any]:
         ) from error
 
 
-
 def _check_finite(value: Any, at: str = "") -> None:
     """Raise MismatchError for a number that no file of a run can hold."""
     if isinstance(value, float) and not math.isfinite(value):

@@ -13,7 +13,11 @@ from nodeset.wire import encode
 
 
 def name_unfit(
-    error: WireError, where: str, values: Mapping[str, Any], ports: Iterable[PortDef] = ()
+    error: WireError,
+    where: str,
+    values: Mapping[str, Any],
+    *,
+    ports: Iterable[PortDef] = (),
 ) -> WireError:
     """Return the error with `where` and the port whose value can't cross by itself, if one can't.
 

@@ -174,7 +174,8 @@ class ToolCalls:
             call.caller.digests[:0] = [(call_id, digest) for call_id, digest in digests]
             tool = self._tools[call.tool]
             where = f"{tool.node_type} output"
-            send(reply, failed(call.id, name_unfit(error, where, outcome, tool.output_ports)))
+            told = name_unfit(error, where, outcome, ports=tool.output_ports)
+            send(reply, failed(call.id, told))
         else:
             self._undigested.append((call, outcome, sent))
 
