@@ -17,6 +17,7 @@ WORKERS = (1, 2, 8)
 ALL = tuple(range(EPISODES))
 IN_A_ROW = ALL[:5]
 """With three attempts each they make fifteen deaths in a row where one worker runs them."""
+pytestmark = pytest.mark.timeout(240)
 Evaluate = Callable[..., list[Run]]
 
 
