@@ -12,6 +12,9 @@ import wayfare
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.usefixtures("habitat")]
 WORKSPACES = [Path(__file__).resolve().parents[2] / "workspace"]
+LIVE, SERVED = "env_habitat", "env_pose_lookup"
+EYES = {LIVE: "observe_pose", SERVED: "observe"}
+"""The tool of each that shows what is seen from a pose."""
 GRID = {"spacing_m": 1.0}
 EPISODES = 4
 SHARED = {"list", "start", "observe", "act"}
@@ -35,14 +38,22 @@ def evaluate(agent: Any, **options: Any) -> wayfare.Run:
     return wayfare.evaluate(agent, workspaces=WORKSPACES, **options)
 
 
-def habitat_wanderer(config: dict[str, Any]) -> wayfare.Graph:
-    """Build the agent that goes from pose to pose as the pictures say, on the simulator."""
-    graph = wayfare.Graph("wander_live", environment="env_habitat")
-    graph.nodeset("env_habitat", config=config)
-    poses = graph.add("env_habitat__navigable_poses", "list", config=GRID).poses
+def wanderer(environment: str, config: dict[str, Any]) -> wayfare.Graph:
+    """Build the agent that goes from pose to pose as the pictures say, on a simulator or a store.
+
+    The simulator is moved turn by turn; a store keeps nothing and is given the whole way.
+    """
+    is_live = environment == LIVE
+    graph = wayfare.Graph(f"wander_{environment}", environment=environment)
+    graph.nodeset(environment, config=config)
+    given: dict[str, Any] = {"config": GRID}
+    walked: dict[str, Any] = {}
+    if not is_live:
+        given = {"episode_index": graph.episode().episode_index}
+    poses = graph.add(f"{environment}__navigable_poses", "list", **given).poses
     start = graph.add("policy_planner__grid_start", "start", poses=poses)
     with graph.loop("turn", pose=start.pose) as turn:
-        seen = graph.add("env_habitat__observe_pose", "observe", pose=turn.pose)
+        seen = graph.add(f"{environment}__{EYES[environment]}", "observe", pose=turn.pose)
         act = graph.add(
             "policy_gaze__wander",
             "act",
@@ -51,35 +62,14 @@ def habitat_wanderer(config: dict[str, Any]) -> wayfare.Graph:
             rgb=seen.rgb,
             depth=seen.depth,
         )
-        graph.add("env_habitat__step_pose", "go", pose=act.pose)
+        if is_live:
+            graph.add(f"{environment}__step_pose", "go", pose=act.pose)
+        else:
+            walked["poses"] = graph.collect(turn.pose)
         turn.carry(pose=act.pose)
         turn.stop(act.done)
-    scored = graph.add("env_habitat__evaluate", "evaluate", after=turn.final_step)
-    graph.output("metrics", scored.metrics)
-    return graph
-
-
-def served_wanderer(config: dict[str, Any]) -> wayfare.Graph:
-    """Build the same agent on a store."""
-    graph = wayfare.Graph("wander_served", environment="env_pose_lookup")
-    graph.nodeset("env_pose_lookup", config=config)
-    index = graph.episode().episode_index
-    poses = graph.add("env_pose_lookup__navigable_poses", "list", episode_index=index).poses
-    start = graph.add("policy_planner__grid_start", "start", poses=poses)
-    with graph.loop("turn", pose=start.pose) as turn:
-        seen = graph.add("env_pose_lookup__observe", "observe", pose=turn.pose)
-        act = graph.add(
-            "policy_gaze__wander",
-            "act",
-            poses=poses,
-            pose=turn.pose,
-            rgb=seen.rgb,
-            depth=seen.depth,
-        )
-        way = graph.collect(turn.pose)
-        turn.carry(pose=act.pose)
-        turn.stop(act.done)
-    scored = graph.add("env_pose_lookup__evaluate", "evaluate", poses=way)
+    walked = walked or {"after": turn.final_step}
+    scored = graph.add(f"{environment}__evaluate", "evaluate", **walked)
     graph.output("metrics", scored.metrics)
     return graph
 
@@ -104,7 +94,7 @@ def test_all_rows_are_what_a_fresh_simulator_draws_and_an_agent_goes_the_same_wa
 
     store = {"store": str(baked.folder)}
     pairs = [
-        (habitat_wanderer(config), served_wanderer(store), {}),
+        (wanderer(LIVE, config), wanderer(SERVED, store), {}),
         ("habitat_grid", "pose_lookup_grid", {"env_pose_lookup.store": str(baked.folder)}),
     ]
     walk = {"episodes": EPISODES, "step_budget": 20, "out": tmp_path / "runs"}

@@ -5,7 +5,6 @@ Knows nothing of tools, graphs or transport; batches are checked row by row.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable, Dict, Optional, Sequence, Tuple
@@ -267,8 +266,3 @@ _ACCEPTORS: Dict[str, Callable[[Any], Any]] = {
     "JSON": _json,
     "ANY": _any,
 }
-
-
-def is_finite_number(value: Any) -> bool:
-    """Say whether a metric's value is a boolean or a finite number."""
-    return isinstance(value, (bool, int)) or (isinstance(value, float) and math.isfinite(value))
