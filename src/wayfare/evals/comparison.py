@@ -21,6 +21,7 @@ from wayfare.evals.comparison_pair import Pair, Pairing, Side, is_equal, pair_ep
 from wayfare.evals.comparison_recording import add_values
 from wayfare.evals.comparison_table import MetricComparison, compare_metrics
 from wayfare.evals.errors import SetupError
+from wayfare.store.records import RunHeader
 from wayfare.store.run import RunReader
 
 MAX_WITH_VALUES = 20
@@ -90,7 +91,7 @@ def compare_runs(a: RunReader, b: RunReader, *, anyway: bool = False) -> Compari
     """
     terms = find_term_differences(a.header, b.header)
     if terms and not anyway:
-        raise ComparisonRefusedError(_refusal(terms))
+        raise ComparisonRefusedError(_refusal(a.header, b.header, terms))
     sides = Side.open(a), Side.open(b)
     pairing = pair_episodes(*sides)
     _check_overlap(pairing)
@@ -183,9 +184,10 @@ def _check_overlap(pairing: Pairing) -> None:
     )
 
 
-def _refusal(terms: Sequence[Difference]) -> str:
+def _refusal(a: RunHeader, b: RunHeader, terms: Sequence[Difference]) -> str:
     lines = "\n".join(f"  {difference}" for difference in terms)
     return (
-        f"the runs differ in their episodes or in what their metrics mean:\n{lines}\n"
+        f"runs {a.run_id} and {b.run_id} differ in their episodes or in what their metrics mean:\n"
+        f"{lines}\n"
         f"--anyway compares the episodes and metrics that both have."
     )

@@ -65,7 +65,17 @@ def find_term_differences(a: RunHeader, b: RunHeader) -> list[Difference]:
         sizes = [f"{len(run.episodes)} episodes ({run.episodes_hash[:8]})" for run in (a, b)]
         found.append(Difference("episodes", "changed", "list of episodes", *sizes))
     metrics = define_metrics(graph_of(a), a), define_metrics(graph_of(b), b)
-    return [*found, *compare_facts("metric", *metrics)]
+    found += compare_facts("metric", *metrics)
+    return [*found, *find_definition_differences(a, b)]
+
+
+def find_definition_differences(a: RunHeader, b: RunHeader) -> list[Difference]:
+    """Return what the environments of two runs say otherwise of a metric that both speak of.
+
+    Such as its unit, its threshold, or when it is undefined: numbers under one name that are two
+    things.
+    """
+    return list(compare_facts("metric", _definition_facts(a, b), _definition_facts(b, a)))
 
 
 def compare_facts(about: About, a: Facts, b: Facts) -> Iterator[Difference]:
@@ -88,6 +98,15 @@ def _list_facts(header: RunHeader) -> Facts:
         "split": key.split,
         "hash of the environment's list": key.list_hash,
         "number of episodes": len(header.episodes),
+    }
+
+
+def _definition_facts(header: RunHeader, other: RunHeader) -> Facts:
+    return {
+        f"{key} of metric {name!r}": value
+        for name, facts in sorted(header.metric_definitions.items())
+        if name in other.metric_definitions
+        for key, value in sorted(facts.items())
     }
 
 

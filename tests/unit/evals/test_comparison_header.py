@@ -167,3 +167,26 @@ def test_other_splits_and_lists_are_named():
         "~ split: 'val' -> 'test'",
         "~ hash of the environment's list: '0123456789' -> 'ffff'",
     ]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "lines"),
+    [
+        ({"unit": "m"}, {"unit": "cm"}, ["~ unit of metric 'spl': 'm' -> 'cm'"]),
+        (
+            {"better": "higher"},
+            {"better": "lower"},
+            ["~ better of metric 'spl': 'higher' -> 'lower'"],
+        ),
+        ({"undefined": "no path"}, {}, ["- undefined of metric 'spl': 'no path'"]),
+        ({"threshold_m": 3}, {"threshold_m": 3.0}, ["~ threshold_m of metric 'spl': 3 -> 3.0"]),
+        ({"unit": "m"}, {"unit": "m"}, []),
+    ],
+)
+def test_a_metric_that_two_environments_define_otherwise_forbids_a_comparison(ours, theirs, lines):
+    runs = [header(metric_definitions={"spl": facts}) for facts in (ours, theirs)]
+    assert [str(found) for found in find_term_differences(*runs)] == lines
+
+
+def test_what_only_one_run_says_of_a_metric_forbids_nothing():
+    assert terms(metric_definitions={"spl": {"unit": "m"}}) == []
