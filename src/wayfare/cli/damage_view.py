@@ -23,7 +23,7 @@ def render_damage(found: Sequence[Damage], summary: RunSummary) -> Iterator[Rend
     for damage in found:
         yield Text()
         yield Text(f"damaged: {damage.problem}")
-        yield Text(f"  lost: {damage.lost}, {_name(damage.episodes, summary.episodes.total)}")
+        yield Text(f"  lost: {damage.lost}{_name(damage.episodes, summary.episodes.total)}")
     if found and summary.coverage is not None and not summary.coverage.problems:
         count = describe_count(summary.episodes.finished, "episode")
         yield Text(
@@ -33,8 +33,10 @@ def render_damage(found: Sequence[Damage], summary: RunSummary) -> Iterator[Rend
 
 
 def _name(keys: Sequence[str], total: int) -> str:
+    if not keys:
+        return ""
     if len(keys) == total:
-        return f"of {'all ' if total > 1 else ''}{describe_count(total, 'episode')}"
+        return f", of {'all ' if total > 1 else ''}{describe_count(total, 'episode')}"
     shown = ", ".join(keys[:MAX_NAMED])
     more = f" and {len(keys) - MAX_NAMED} more, which --json lists" if keys[MAX_NAMED:] else ""
-    return f"of {len(keys)} of {describe_count(total, 'episode')}: {shown}{more}"
+    return f", of {len(keys)} of {describe_count(total, 'episode')}: {shown}{more}"

@@ -23,18 +23,15 @@ from wayfare.cli.nodeset_view import nodeset_document, render_nodeset
 from wayfare.cli.output import Text, print_json, print_table, tell_progress
 from wayfare.cli.render import render_episodes, render_errors, render_runs, render_summary
 from wayfare.cli.settings import Settings
-from wayfare.evals.breakdown import BUILT_IN_KEYS, Breakdown, break_down
+from wayfare.evals.breakdown import break_down_run
 from wayfare.evals.damage import find_damage
 from wayfare.evals.report import list_episodes, show_document, summarise_run
 from wayfare.fleet.catalogue import NodeSetDescription, describe_nodesets
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.registry import NodeSetEntry, WorkspaceComponentRegistry
-from wayfare.store.labels import Label, need_labels
 from wayfare.store.listing import list_runs
-from wayfare.store.records import EpisodeRecord
-from wayfare.store.resumption import read_resumptions
+from wayfare.store.resumption import find_resumptions
 from wayfare.store.run import RunReader
-from wayfare.store.summary import RunSummary
 
 
 def describe(
@@ -71,7 +68,9 @@ def runs(out: option.Out = None, as_json: option.Json = False) -> None:
                 "run_id": entry.run_id,
                 "status": entry.status,
                 "graph": entry.header.graph_name if entry.header else None,
-                "worker_count": entry.header.worker_count if entry.header else None,
+                "worker_count": entry.worker_count,
+                "total": entry.total,
+                "finished": entry.finished,
                 "digest": entry.summary.digest if entry.summary else None,
                 "out": str(entry.folder),
                 "resume": entry.resume,
@@ -89,47 +88,33 @@ def show(
         str | None,
         typer.Option(help="Sum up apart by scene, group, split, repeat, outcome or an info key."),
     ] = None,
+    thorough: Annotated[
+        bool,
+        typer.Option("--thorough", help="Read recorded calls and videos to their last byte."),
+    ] = False,
     out: option.Out = None,
     as_json: option.Json = False,
 ) -> None:
     """Show a run: its summary and its episodes; coverage and files are checked anew."""
     reader = RunReader.open(run, out or Settings.read(os.environ).runs)
     summary, records = summarise_run(reader), reader.records()
-    damage = find_damage(reader)
-    parts = _break_down(reader, records, by) if by is not None else None
+    damage = find_damage(reader, is_thorough=thorough)
+    resumptions, _ = find_resumptions(reader.folder)
+    parts = None
+    if by is not None:
+        parts = break_down_run(reader.folder, reader.header, records, key=by)
     if as_json:
-        document = _show_document(reader, summary, records, parts=parts)
+        document = {**show_document(summary, records), "running": reader.is_running}
+        document["resumptions"] = [asdict(resumption) for resumption in resumptions]
+        document.update({} if parts is None else {"by": asdict(parts)})
         _print_json({**document, "damage": [asdict(entry) for entry in damage]})
     else:
-        resumptions = read_resumptions(reader.folder)
         last = render_summary(summary, resumptions, is_running=reader.is_running)
         rows = list_episodes(records)
         shown = [render_episodes(rows)] if parts is None else [render_breakdown(parts), Text()]
         print_table(*shown, *render_errors(rows), last, *render_damage(damage, summary))
     if damage or summary.status == "uncertified":
         raise typer.Exit(ExitStatus.FAILED)
-
-
-def _break_down(reader: RunReader, records: Sequence[EpisodeRecord], key: str) -> Breakdown:
-    labels: dict[str, list[Label]] = {}
-    if key not in BUILT_IN_KEYS:
-        labels = need_labels(reader.folder, len(reader.header.episodes))
-    return break_down(reader.header, records, key, labels=labels)
-
-
-def _show_document(
-    reader: RunReader,
-    summary: RunSummary,
-    records: Sequence[EpisodeRecord],
-    *,
-    parts: Breakdown | None,
-) -> dict[str, Any]:
-    resumptions = read_resumptions(reader.folder)
-    return {
-        **show_document(summary, records),
-        "resumptions": [asdict(resumption) for resumption in resumptions],
-        **({} if parts is None else {"by": asdict(parts)}),
-    }
 
 
 async def _describe(

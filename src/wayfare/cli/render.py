@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from rich.console import Group, RenderableType
 from rich.table import Table
 
+from wayfare.cli.copies_view import describe_shutdown, describe_uncounted, render_nodesets
 from wayfare.cli.live import describe_count, describe_failure, describe_seconds
 from wayfare.cli.metric_view import (
     NOTHING,
@@ -17,7 +18,6 @@ from wayfare.cli.metric_view import (
     describe_coverage,
     describe_denominators,
     format_number,
-    make_table,
     render_metrics,
 )
 from wayfare.cli.output import Text
@@ -28,7 +28,6 @@ from wayfare.store.resumption import Resumption, resume_command
 from wayfare.store.summary import (
     EpisodeCounts,
     Invariance,
-    NodesetReport,
     RecordingReport,
     RunSummary,
 )
@@ -46,10 +45,11 @@ def render_summary(
     summary: RunSummary, resumptions: Sequence[Resumption] = (), *, is_running: bool = False
 ) -> RenderableType:
     """Return the tables and lines that end `wayfare eval` and begin `wayfare show`."""
-    parts: list[RenderableType] = [*render_metrics(summary), _nodeset_table(summary.nodesets)]
+    parts = [*render_metrics(summary), *render_nodesets(summary.nodesets)]
     workers = describe_count(summary.worker_count, "worker")
+    status = f"{summary.status} (under way)" if is_running else summary.status
     lines = {
-        "status": f"{summary.status}, {describe_seconds(summary.elapsed_s)}, {workers}",
+        "status": f"{status}, {describe_seconds(summary.elapsed_s)}, {workers}",
         "episodes": "\n".join(
             [describe_outcomes(summary.episodes), *describe_denominators(summary)]
         ),
@@ -63,6 +63,10 @@ def render_summary(
         lines["recorded"] = describe_recording(summary.recording)
     if resumptions:
         lines["resumed"] = describe_resumptions(resumptions)
+    if uncounted := describe_uncounted(summary):
+        lines["not counted"] = uncounted
+    if shutdown := describe_shutdown(summary.nodesets):
+        lines["shutdown"] = shutdown
     if summary.status in ("incomplete", "failed") and not is_running:
         lines[_GO_ON] = resume_command(summary.out)
     parts += _lines(lines)
@@ -84,14 +88,17 @@ def render_runs(entries: Iterable[RunEntry]) -> RenderableType:
             Text(entry.run_id),
             entry.status,
             Text(entry.header.graph_name),
-            str(entry.header.worker_count),
+            str(entry.worker_count),
             f"{entry.finished}/{entry.total}" if entry.total is not None else NOTHING,
             str(entry.summary.episodes.error) if entry.summary else NOTHING,
         )
+    problems = [
+        Text(f"{entry.run_id}: {entry.problem}") for entry in entries if entry.has_damaged_summary
+    ]
     open_runs = [entry for entry in entries if entry.can_go_on]
-    if not open_runs:
-        return table
-    return Group(table, Text(), Text(f"the newest incomplete run: {open_runs[0].resume}"))
+    newest = [Text(f"the newest incomplete run: {entry.resume}") for entry in open_runs[:1]]
+    lines = [*problems, *newest]
+    return Group(table, *([Text(), *lines] if lines else []))
 
 
 def render_episodes(rows: Iterable[EpisodeRow]) -> RenderableType:
@@ -194,24 +201,6 @@ def describe_recording(recording: RecordingReport) -> str:
     more = len(recording.failed) - len(shown)
     rest = [f"and {more} more, which `wayfare show --json` lists"] if more else []
     return "\n".join([f"{line}, {len(recording.failed)} failed:", *shown, *rest])
-
-
-def _nodeset_table(nodesets: Mapping[str, NodesetReport]) -> Table:
-    table = make_table(
-        "nodeset", "mode", right=("copies", "calls", "preflights", "restarts", "mean batch")
-    )
-    for name, report in nodesets.items():
-        copies = report.copies
-        table.add_row(
-            Text(name),
-            report.parallelism,
-            str(len(copies)) if copies else NOTHING,
-            str(sum(copy.calls for copy in copies)) if copies else NOTHING,
-            str(sum(copy.preflights for copy in copies)) if copies else NOTHING,
-            str(sum(copy.restarts for copy in copies)) if copies else NOTHING,
-            f"{report.mean_batch:.2f}" if report.mean_batch is not None else NOTHING,
-        )
-    return table
 
 
 def _metric_cell(value: Metric | Mapping[str, str] | None) -> Text:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from wayfare.evals.errors import SetupError
 from wayfare.evals.tally import Tally
 from wayfare.graph.fault import suggest
-from wayfare.store.labels import Label
+from wayfare.store.labels import Label, read_labels
 from wayfare.store.records import EpisodeRecord, RunHeader
 from wayfare.store.summary import EpisodeCounts, MetricSummary
 
@@ -38,6 +39,19 @@ class Breakdown:
 
     key: str
     parts: Mapping[str, Part]
+
+
+def break_down_run(
+    folder: Path, header: RunHeader, records: Iterable[EpisodeRecord], *, key: str
+) -> Breakdown:
+    """Return the finished episodes of the run in `folder` by `key`, as `break_down` does.
+
+    Its labels are read only for a key of theirs. Raises CorruptFileError, UnknownKeyError.
+    """
+    labels: Mapping[str, list[Label]] = {}
+    if key not in BUILT_IN_KEYS:
+        labels = read_labels(folder, len(header.episodes))
+    return break_down(header, records, key, labels=labels)
 
 
 def break_down(

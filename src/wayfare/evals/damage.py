@@ -5,15 +5,17 @@ Knows nothing of the records: `wayfare.evals.coverage` certifies those.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from wayfare.evals.digest import is_proven
 from wayfare.evals.recorder_choice import EpisodeChoice
+from wayfare.evals.recording_fault import find_call_fault, find_video_fault
 from wayfare.store.errors import CorruptFileError, FormatVersionError
+from wayfare.store.folder import SUMMARY_FILE, find_summary
 from wayfare.store.frames import read_frames
-from wayfare.store.labels import LABELS_FILE, need_labels
+from wayfare.store.labels import LABELS_FILE, find_labels
 from wayfare.store.recording import (
     ACTIONS_FILE,
     CALLS_FOLDER,
@@ -25,9 +27,16 @@ from wayfare.store.recording import (
 from wayfare.store.recording_block import peek_block
 from wayfare.store.recording_poses import POSES_FILE
 from wayfare.store.recording_videos import read_listed
-from wayfare.store.records import RunHeader
+from wayfare.store.records import Firing, RunHeader
+from wayfare.store.resumption import DAMAGED_FILE, RESUMPTIONS_FILE, find_resumptions
 from wayfare.store.run import RunReader
-from wayfare.store.truth import FIRINGS_FILE, Committed, read_columns, read_latest
+from wayfare.store.truth import (
+    FIRINGS_FILE,
+    Committed,
+    read_columns,
+    read_firings,
+    read_latest,
+)
 
 _LOST_FIRINGS = "what each node gave, by which `wayfare compare` says where two runs part"
 _LOST_ACTIONS = "the actions that were taken"
@@ -35,39 +44,61 @@ _LOST_POSES = "the poses, which a leaderboard's file is made of"
 _LOST_VIDEOS = "the videos"
 _LOST_CALLS = "the calls, which `wayfare replay` sends again"
 _LOST_LABELS = "the info that `--by`, exports and leaderboards' files tell episodes apart by"
+_LOST_SUMMARY = "what copies did since the run began or went on, and how long it took"
+_LOST_RESUMPTIONS = "when and with how many workers the run went on, and over which differences"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Damage:
     """A file, or folder, of a run that is damaged or missing, wholly or in part.
 
-    `episodes` are the keys of those that it concerns, in the order of the run's list; `lost` is
-    what they had there. Whatever it is, their records have their outcomes, metrics and digests.
+    `episodes` are the keys of those that it concerns, in the order of the run's list, none where it
+    is the run as such; `lost` is what they had there. Whatever it is, their records have their
+    outcomes, metrics and digests.
     """
 
     file: str
     problem: str
     lost: str
-    episodes: tuple[str, ...]
+    episodes: tuple[str, ...] = ()
 
 
-def find_damage(reader: RunReader) -> list[Damage]:
+def find_damage(reader: RunReader, *, is_thorough: bool = False) -> list[Damage]:
     """Return what of a run's files, besides its records, is not as it was written.
 
-    Raises CorruptFileError where the records themselves can't be read.
+    Of recorded calls and videos their ends and sizes are looked at; all that they hold if
+    `is_thorough`. Raises CorruptFileError where the records themselves can't be read.
     """
     latest = read_latest(reader.folder, [planned.key for planned in reader.header.episodes])
     mode = reader.header.settings.get("record", "none")
-    found = [*_check_firings(reader.folder, latest), *_check_labels(reader)]
+    found = [*_check_documents(reader), *_check_firings(reader.folder, latest)]
     if mode != "none":
         found += _check_blocks(reader.folder / ACTIONS_FILE, latest, _LOST_ACTIONS)
         if reader.header.submission is not None:
             found += _check_poses(reader.folder / POSES_FILE, latest)
+    chosen = _choose(reader.header, latest)
     if mode == "frames":
-        found += _check_videos(reader.folder, _choose(reader.header, latest))
+        found += _check_videos(reader.folder, chosen, is_thorough=is_thorough)
     elif mode == "full":
-        found += _check_calls(reader.folder, _choose(reader.header, latest))
+        found += _check_calls(reader.folder, chosen, is_thorough=is_thorough)
     return found
+
+
+def _check_documents(reader: RunReader) -> Iterator[Damage]:
+    """Find what is wrong with the small files that neither records nor recordings stand in."""
+    folder, keys = reader.folder, tuple(planned.key.text for planned in reader.header.episodes)
+    _, labels = find_labels(folder, len(keys))
+    if labels:
+        yield Damage(file=LABELS_FILE, problem=labels, lost=_LOST_LABELS, episodes=keys)
+    _, summary = find_summary(folder)
+    if summary:
+        yield Damage(file=SUMMARY_FILE, problem=summary, lost=_LOST_SUMMARY)
+    _, resumptions = find_resumptions(folder)
+    if resumptions:
+        yield Damage(file=RESUMPTIONS_FILE, problem=resumptions, lost=_LOST_RESUMPTIONS)
+    if (aside := folder / DAMAGED_FILE).exists():
+        problem = f"{aside}: it was damaged when the run went on, and is kept aside since."
+        yield Damage(file=DAMAGED_FILE, problem=problem, lost=_LOST_RESUMPTIONS)
 
 
 def _check_firings(folder: Path, latest: Sequence[Committed]) -> Iterator[Damage]:
@@ -86,14 +117,6 @@ def _check_firings(folder: Path, latest: Sequence[Committed]) -> Iterator[Damage
         yield _describe(path, problem, lost=_LOST_FIRINGS, concerned=concerned)
 
 
-def _check_labels(reader: RunReader) -> Iterator[Damage]:
-    try:
-        need_labels(reader.folder, len(reader.header.episodes))
-    except (CorruptFileError, FormatVersionError) as error:
-        keys = tuple(planned.key.text for planned in reader.header.episodes)
-        yield Damage(file=LABELS_FILE, problem=str(error), lost=_LOST_LABELS, episodes=keys)
-
-
 def _check_blocks(path: Path, latest: Sequence[Committed], lost: str) -> Iterator[Damage]:
     """Find the episodes that have no block, though each was given one before its record."""
     whole, problem = _read_tokens(path)
@@ -110,37 +133,53 @@ def _check_poses(path: Path, latest: Sequence[Committed]) -> Iterator[Damage]:
         yield from _check_blocks(path, latest, _LOST_POSES)
 
 
-def _check_videos(folder: Path, chosen: Sequence[Committed]) -> Iterator[Damage]:
+def _check_videos(
+    folder: Path, chosen: Sequence[Committed], *, is_thorough: bool
+) -> Iterator[Damage]:
     path = folder / VIDEOS_FILE
     _, problem = _read_tokens(path)
     if problem:
         yield from _check_blocks(path, chosen, _LOST_VIDEOS)
         return
     listed, root = read_listed(folder), folder / VIDEOS_FOLDER
-    without = [
-        entry
-        for entry in chosen
-        if any(
-            video.file and not (root / video.file).is_file()
-            for video in listed.get(record_token(entry.record), ())
+
+    def find_fault(entry: Committed) -> str:
+        videos = (video for video in listed.get(record_token(entry.record), ()) if video.file)
+        faults = (
+            find_video_fault(root / video.file, video, is_thorough=is_thorough) for video in videos
         )
-    ]
-    if without:
-        missing = f"{root}: videos that {VIDEOS_FILE} lists are not there."
-        yield _describe(root, missing, lost=_LOST_VIDEOS, concerned=without)
+        return next(filter(None, faults), "")
+
+    yield from _check_each(root, chosen, find_fault, lost=_LOST_VIDEOS)
 
 
-def _check_calls(folder: Path, chosen: Sequence[Committed]) -> Iterator[Damage]:
-    """Find the episodes without a file; those that are there are read when calls are replayed."""
-    without = [
-        entry
-        for entry in chosen
-        if not calls_path(folder, entry.position, record_token(entry.record)).is_file()
-    ]
-    if without:
-        root = folder / CALLS_FOLDER
-        missing = f"{root}: files are missing."
-        yield _describe(root, missing, lost=_LOST_CALLS, concerned=without)
+def _check_calls(
+    folder: Path, chosen: Sequence[Committed], *, is_thorough: bool
+) -> Iterator[Damage]:
+    def find_fault(entry: Committed) -> str:
+        path = calls_path(folder, entry.position, record_token(entry.record))
+        firings = _find_firings(folder, entry) if is_thorough else []
+        return find_call_fault(path, firings, is_thorough=is_thorough)
+
+    yield from _check_each(folder / CALLS_FOLDER, chosen, find_fault, lost=_LOST_CALLS)
+
+
+def _check_each(
+    root: Path, chosen: Sequence[Committed], find_fault: Callable[[Committed], str], *, lost: str
+) -> Iterator[Damage]:
+    """Find the episodes with whose files something is wrong; the first of them says what."""
+    faults = [(entry, fault) for entry in chosen if (fault := find_fault(entry))]
+    if faults:
+        concerned = [entry for entry, _ in faults]
+        yield _describe(root, faults[0][1], lost=lost, concerned=concerned)
+
+
+def _find_firings(folder: Path, entry: Committed) -> list[Firing]:
+    """Return an episode's firings; none where they are damaged, which is told apart."""
+    try:
+        return read_firings(folder, entry)
+    except (CorruptFileError, FormatVersionError):
+        return []
 
 
 def _choose(header: RunHeader, latest: Sequence[Committed]) -> list[Committed]:

@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from nodeset.errors import NodeSetError
 from wayfare.evals.choice import choose_environment, choose_split
+from wayfare.evals.counters import add_reports, add_shutdown_faults, report_nodesets
 from wayfare.evals.coverage import certify_run
 from wayfare.evals.drain import Drain
 from wayfare.evals.episodes import EpisodePlan
@@ -22,7 +24,7 @@ from wayfare.evals.loop import LoopRunner
 from wayfare.evals.observer import Observer
 from wayfare.evals.opening import NewRun, OpenRun
 from wayfare.evals.recorder import Recorder
-from wayfare.evals.report import report_nodesets, summarise
+from wayfare.evals.report import summarise
 from wayfare.evals.resume import ResumedRun
 from wayfare.evals.runner import BatchEvalRunner
 from wayfare.fleet.errors import (
@@ -31,11 +33,16 @@ from wayfare.fleet.errors import (
     UnreadableError,
     WorkspaceError,
 )
-from wayfare.fleet.fleet import HASTY_CLOSE_SECONDS, HEALTH_SECONDS, Fleet
+from wayfare.fleet.fleet import (
+    CLOSE_SECONDS,
+    HASTY_CLOSE_SECONDS,
+    HEALTH_SECONDS,
+    Fleet,
+)
 from wayfare.fleet.launcher import Launcher
 from wayfare.fleet.pool import EnvWorkerPool
 from wayfare.fleet.registry import WorkspaceComponentRegistry
-from wayfare.fleet.shutdown import describe_shutdown_faults
+from wayfare.fleet.shutdown import ShutdownFault, describe_shutdown_faults
 from wayfare.graph.calls import InfrastructureError
 from wayfare.graph.fault import Fault, GraphError
 from wayfare.graph.plan import Plan, compile_plan
@@ -98,7 +105,6 @@ class Evaluation:
             fleet.readiness.begin()
             await self._drain.unless_asked(fleet.readiness.wait_for_one())
             summary = await self._run_episodes(fleet, environment, plan, graph_plan)
-        await self._tell_shutdown_faults(fleet, Path(summary.out) / "logs")
         return summary
 
     async def _check_nodesets(self) -> None:
@@ -160,13 +166,12 @@ class Evaluation:
                     )
                     summary = await self._summarise(fleet, run, clock())
                     await self._finish(run.writer, summary)
+                    summary = await self._shut_down(fleet, run.writer, summary)
             except (FleetSetupError, StoreError, InfrastructureError, NodeSetError) as error:
                 raise RunFailedError(
                     f"run {run.writer.folder} can't go on: {error}\n"
                     f"What is finished is kept; `{resume_command(run.writer.folder)}` goes on."
                 ) from error
-        if self._drain.is_asked:
-            await fleet.close(HASTY_CLOSE_SECONDS)
         return summary
 
     async def _run_workers(
@@ -209,29 +214,47 @@ class Evaluation:
         except OSError as error:
             self._notify(f"what copies printed is not kept in {folder}: {error.strerror}")
 
-    async def _tell_shutdown_faults(self, fleet: Fleet, folder: Path) -> None:
-        """Tell of copies that did not shut down as they should; the run's results stand."""
-        faults = fleet.shutdown_faults
+    async def _shut_down(self, fleet: Fleet, writer: RunWriter, summary: RunSummary) -> RunSummary:
+        """Shut the copies down; return the summary, written anew if some did it wrong."""
+        await fleet.close(HASTY_CLOSE_SECONDS if self._drain.is_asked else CLOSE_SECONDS)
+        faults = [self._mask(fault) for fault in fleet.shutdown_faults]
         if not faults:
-            return
+            return summary
+        await self._tell_shutdown_faults(faults, writer.folder / "logs")
+        by_nodeset: dict[str, list[ShutdownFault]] = {}
+        for fault in faults:
+            by_nodeset.setdefault(fleet.copies[fault.tag].member.instance, []).append(fault)
+        nodesets = add_shutdown_faults(summary.nodesets, by_nodeset)
+        summary = replace(summary, nodesets=nodesets)
+        await self._finish(writer, summary)
+        return summary
+
+    def _mask(self, fault: ShutdownFault) -> ShutdownFault:
+        mask = self._secrets.mask
+        return replace(fault, reason=mask(fault.reason), traceback_text=mask(fault.traceback_text))
+
+    async def _tell_shutdown_faults(self, faults: Sequence[ShutdownFault], folder: Path) -> None:
+        """Tell of copies that did not shut down as they should; the run's results stand."""
         await self._keep_logs(folder)
         log = folder / f"{faults[0].tag}.log"
         where = f"What it printed is in {log}." if log.exists() else faults[0].traceback_text
         text = f"{describe_shutdown_faults(faults)} The results of the run stand. {where}"
-        self._notify(self._secrets.mask(text.rstrip()))
+        self._notify(text.rstrip())
 
     async def _summarise(self, fleet: Fleet, run: OpenRun, elapsed_seconds: float) -> RunSummary:
         reader = RunReader(run.writer.folder, run.writer.header)
         status: RunStatus = "done" if run.writer.is_complete else "incomplete"
         seconds = HASTY_CLOSE_SECONDS if self._drain.is_asked else HEALTH_SECONDS
-        health = await fleet.fetch_health(seconds)
+        queues = await fleet.fetch_queues(seconds)
+        nodesets = report_nodesets(run.header, fleet.list_counters(), queues)
         return summarise(
             run.header,
             reader.iter_records(),
             status=status,
             elapsed_seconds=elapsed_seconds,
             out=str(run.writer.folder),
-            nodesets=report_nodesets(run.header, fleet.list_counters(), health),
+            nodesets=add_reports(run.counted, nodesets),
+            uncounted_parts=run.uncounted_parts,
             videos=reader.videos(),
             coverage=certify_run(reader),
         )

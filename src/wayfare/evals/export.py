@@ -8,26 +8,27 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from typing import Any, Literal
 
 from wayfare.evals.report import list_episodes
 from wayfare.evals.table import arrow_table, list_columns
-from wayfare.store.labels import read_labels
+from wayfare.store.labels import Label
 from wayfare.store.records import EpisodeRecord
 from wayfare.store.run import RunReader
 
 TableFormat = Literal["parquet", "json", "csv"]
 Columns = dict[str, list[Any]]
+Labels = Mapping[str, list[Label]]
 LABEL = "info."
 
 
-def list_run_columns(reader: RunReader) -> Columns:
+def list_run_columns(reader: RunReader, labels: Labels) -> Columns:
     """Return the finished episodes of a run as columns, sorted by key.
 
     They are those of `wayfare.evals.table.list_columns`, then `split`, `repeat` and `group`, and
-    `info.KEY` for what the environment tells of each episode in short values.
+    `info.KEY` for the `labels`: what the environment tells of each episode in short values.
     """
     records = sorted(reader.records(), key=lambda record: record.key.parts)
     return {
@@ -35,20 +36,20 @@ def list_run_columns(reader: RunReader) -> Columns:
         "split": [record.key.split for record in records],
         "repeat": [record.key.repeat for record in records],
         "group": [record.group for record in records],
-        **_list_labels(reader, records),
+        **_list_labels(reader, labels, records),
     }
 
 
-def export_json(reader: RunReader) -> str:
+def export_json(reader: RunReader, labels: Labels) -> str:
     """Return one JSON object per episode, in a list."""
-    columns = list_run_columns(reader)
+    columns = list_run_columns(reader, labels)
     rows = [dict(zip(columns, values, strict=True)) for values in _rows(columns)]
     return json.dumps(rows, indent=1, allow_nan=False) + "\n"
 
 
-def export_csv(reader: RunReader) -> str:
+def export_csv(reader: RunReader, labels: Labels) -> str:
     """Return comma-separated values with a line of names; None is empty, booleans as in JSON."""
-    columns = list_run_columns(reader)
+    columns = list_run_columns(reader, labels)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -56,21 +57,20 @@ def export_csv(reader: RunReader) -> str:
     return text.getvalue()
 
 
-def export_parquet(reader: RunReader) -> bytes:
+def export_parquet(reader: RunReader, labels: Labels) -> bytes:
     """Return a Parquet file, with the run's id, graph and digest of it in the schema's metadata.
 
     Raises MissingExtraError where pyarrow is not installed.
     """
     header = reader.header
     facts = {"run_id": header.run_id, "graph": header.graph_name, "seed": str(header.seed)}
-    table = arrow_table(list_run_columns(reader)).replace_schema_metadata(facts)
+    table = arrow_table(list_run_columns(reader, labels)).replace_schema_metadata(facts)
     sink = io.BytesIO()
     import_module("pyarrow.parquet").write_table(table, sink)
     return sink.getvalue()
 
 
-def _list_labels(reader: RunReader, records: Sequence[EpisodeRecord]) -> Columns:
-    labels = read_labels(reader.folder, len(reader.header.episodes))
+def _list_labels(reader: RunReader, labels: Labels, records: Sequence[EpisodeRecord]) -> Columns:
     rows = {planned.key: n for n, planned in enumerate(reader.header.episodes)}
     places = [rows[record.key] for record in records]
     return {

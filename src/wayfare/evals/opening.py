@@ -16,6 +16,7 @@ from wayfare.store.folder import naming_refusals
 from wayfare.store.labels import gather_labels, write_labels
 from wayfare.store.records import Attempt, EpisodeKey, EpisodeRecord, RunHeader
 from wayfare.store.room import Room
+from wayfare.store.summary import NodesetReport
 from wayfare.store.writer import RunWriter
 
 
@@ -32,6 +33,9 @@ class OpenRun:
     """Attempts that were made already at episodes of the plan."""
     kept: Iterable[EpisodeRecord] = ()
     """The episodes that are finished and stay as they are."""
+    counted: Mapping[str, NodesetReport] = field(default_factory=dict)
+    """What copies did in earlier parts of the run, but for `uncounted_parts` of them."""
+    uncounted_parts: int = 0
     worked_seconds: float = 0.0
     """How long the run took by now."""
 

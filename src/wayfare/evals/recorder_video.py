@@ -17,7 +17,7 @@ from wayfare.evals.recorder_track import EpisodeTarget, Outputs, ToolPorts
 from wayfare.evals.video import Image, VideoWriter
 from wayfare.graph.calls import ToolCall
 from wayfare.store.recording import PART_SUFFIX, VIDEOS_FOLDER, video_folder, video_names
-from wayfare.store.recording_videos import VideoList, VideoRecord
+from wayfare.store.recording_videos import VideoList, VideoRecord, hash_file
 from wayfare.store.records import EpisodeKey, EpisodeRecord
 
 OpenVideo = Callable[[Path], VideoWriter]
@@ -115,6 +115,7 @@ class VideoTrack:
             return self._failure(source, video.reason)
         try:
             done = video.writer.close()
+            size_bytes, file_hash = video.part.stat().st_size, hash_file(video.part)
             file = self._place(video.part, source)
         except Exception as error:  # noqa: BLE001  an encoder's; it becomes the video's reason
             _remove(video)
@@ -125,6 +126,8 @@ class VideoTrack:
             frames=done.frames,
             width=done.width,
             height=done.height,
+            size_bytes=size_bytes,
+            file_hash=file_hash,
         )
 
     def _place(self, part: Path, source: _Source) -> str:

@@ -5,19 +5,19 @@ Knows nothing of how episodes run; it needs the run's header and its finished ep
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from wayfare.evals.counters import count_earlier_parts, report_nodesets
 from wayfare.evals.coverage import certify_run, settle_status
 from wayfare.evals.tally import Tally
-from wayfare.fleet.fleet import CopyCounters
+from wayfare.store.errors import CorruptFileError, FormatVersionError
 from wayfare.store.recording_videos import VideoRecord
 from wayfare.store.records import EpisodeRecord, ErrorRecord, Metric, Outcome, RunHeader
+from wayfare.store.resumption import find_resumptions
 from wayfare.store.run import RunReader
 from wayfare.store.summary import (
-    CopyReport,
     Coverage,
     FailedVideo,
     Invariance,
@@ -54,6 +54,7 @@ def summarise(
     elapsed_seconds: float,
     out: str,
     nodesets: Mapping[str, NodesetReport] | None = None,
+    uncounted_parts: int = 0,
     videos: Iterable[VideoRecord] = (),
     coverage: Coverage | None = None,
 ) -> RunSummary:
@@ -72,9 +73,10 @@ def summarise(
         metrics=_summarise_metrics(header, tally),
         digest=tally.digest().hex(),
         invariance=Invariance(claimed=not unclaimed, tools=tuple(unclaimed)),
-        nodesets=dict(nodesets) if nodesets is not None else report_nodesets(header, (), {}),
+        nodesets=report_nodesets(header) if nodesets is None else dict(nodesets),
         out=out,
         coverage=coverage,
+        uncounted_parts=uncounted_parts,
         recording=report_recording(header, videos),
     )
 
@@ -90,54 +92,45 @@ def _summarise_metrics(header: RunHeader, tally: Tally) -> dict[str, MetricSumma
 def summarise_run(reader: RunReader) -> RunSummary:
     """Return the summary that the run ended with, or one made from its finished episodes.
 
-    The latter is for a run that is under way or was killed: `incomplete` unless every episode of
-    its list is there; its copies' counters are lost, and its time is that of its last episode.
-    Either way the certificate is made anew from the records.
+    The latter is for a run that is under way, was killed, or whose summary is damaged: `incomplete`
+    unless every episode of its list is there; what its copies did since it began, or went on, is
+    lost, and its time is that of its last episode. Either way the certificate is made anew from the
+    records, and `out` is where the run lies now.
     """
     summary = reader.summary()
     coverage = certify_run(reader, summary)
     if summary is not None:
         status = settle_status(summary.status, coverage)
-        return replace(summary, coverage=coverage, status=status)
+        return replace(summary, coverage=coverage, status=status, out=str(reader.folder))
     records = reader.records()
     ended = (attempt.ended_seconds for record in records for attempt in record.attempts)
+    nodesets, uncounted_parts = count_earlier_parts(reader)
     return summarise(
-        reader.header,
+        _header_of_now(reader),
         records,
         status="done" if len(records) == len(reader.header.episodes) else "incomplete",
         elapsed_seconds=max(ended, default=0.0),
         out=str(reader.folder),
-        videos=reader.videos(),
+        nodesets=nodesets,
+        uncounted_parts=uncounted_parts,
+        videos=_find_videos(reader),
         coverage=coverage,
     )
 
 
-def report_nodesets(
-    header: RunHeader, copies: Iterable[CopyCounters], health: Mapping[str, Mapping[str, Any]]
-) -> dict[str, NodesetReport]:
-    """Return each nodeset's copies and batches.
+def _header_of_now(reader: RunReader) -> RunHeader:
+    """Return the run's header with the number of workers of its last part."""
+    resumptions, _ = find_resumptions(reader.folder)
+    counts = [reader.header.worker_count, *(entry.worker_count for entry in resumptions)]
+    return replace(reader.header, worker_count=counts[-1])
 
-    `health` is what each copy, by tag, says of itself; one that said nothing adds no batches.
-    """
-    copies = list(copies)
-    reports = {}
-    for name, nodeset in header.nodesets.items():
-        own = [copy for copy in copies if copy.nodeset == name]
-        queues = [
-            queue for copy in own for queue in health.get(copy.tag, {}).get("queues", {}).values()
-        ]
-        batches = sum(queue["batches"] for queue in queues)
-        flushes: Counter[str] = Counter()
-        for queue in queues:
-            flushes.update(queue["flushes"])
-        reports[name] = NodesetReport(
-            parallelism=nodeset.parallelism,
-            copies=tuple(_report_copy(copy) for copy in own),
-            batches=batches,
-            mean_batch=sum(queue["rows"] for queue in queues) / batches if batches else None,
-            flushes=dict(sorted(flushes.items())),
-        )
-    return reports
+
+def _find_videos(reader: RunReader) -> list[VideoRecord]:
+    """Return the run's videos; of a damaged list none, since only what it lists is lost."""
+    try:
+        return reader.videos()
+    except (CorruptFileError, FormatVersionError):
+        return []
 
 
 def report_recording(header: RunHeader, videos: Iterable[VideoRecord]) -> RecordingReport:
@@ -173,18 +166,6 @@ def show_document(summary: RunSummary, records: Iterable[EpisodeRecord]) -> dict
     table = [asdict(row) for row in list_episodes(records)]
     recording = asdict(summary.recording)
     return {**eval_document(summary), "recording": recording, "episodes_table": table}
-
-
-def _report_copy(copy: CopyCounters) -> CopyReport:
-    return CopyReport(
-        tag=copy.tag,
-        pid=copy.pid,
-        workers=tuple(copy.workers),
-        calls=copy.calls,
-        preflights=copy.preflights,
-        restarts=copy.restarts,
-        recycled=copy.recycled,
-    )
 
 
 def _row(record: EpisodeRecord) -> EpisodeRow:

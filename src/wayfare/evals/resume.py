@@ -15,17 +15,20 @@ from nodeset.digest import digest_value
 from wayfare.evals.comparison_header import (
     Difference,
     find_agent_differences,
+    find_definition_differences,
     find_term_differences,
     graph_of,
 )
+from wayfare.evals.counters import count_earlier_parts
 from wayfare.evals.episodes import EpisodePlan, Listed
 from wayfare.evals.errors import ResumeRefusedError
 from wayfare.evals.header import EvalRequest
 from wayfare.evals.opening import OpenRun
 from wayfare.evals.report import summarise_run
 from wayfare.fleet.registry import WorkspaceComponentRegistry
-from wayfare.store.errors import StorageWriteError
+from wayfare.store.errors import CorruptFileError, StorageWriteError
 from wayfare.store.folder import write_summary
+from wayfare.store.labels import gather_labels, read_labels, write_labels
 from wayfare.store.records import Attempt, EpisodeKey, EpisodeRecord, PlannedEpisode, RunHeader
 from wayfare.store.resumption import Resumption
 from wayfare.store.run import RunReader
@@ -93,7 +96,9 @@ class ResumedRun:
         differences = self._find_differences(now, plan)
         if differences and not self._force:
             raise ResumeRefusedError(_describe(self.header, differences))
-        self.writer.begin_again(self._note(now, differences), self._left)
+        note = self._note(now, differences)
+        self.writer.begin_again(note, self._left)
+        self._restore_labels(plan)
         claims = {**self.header.claims, **now.claims}
         yield OpenRun(
             writer=self.writer,
@@ -101,6 +106,8 @@ class ResumedRun:
             plan=replace(plan, planned=tuple(plan.planned[place] for place in self._left)),
             earlier=self._earlier_attempts(),
             kept=self._kept_records(),
+            counted=note.counted,
+            uncounted_parts=note.uncounted_parts,
             worked_seconds=self.writer.worked_seconds,
         )
 
@@ -121,6 +128,13 @@ class ResumedRun:
         with suppress(StorageWriteError):  # it can be made again whenever it is asked for
             write_summary(self.writer.folder, summary)
         return summary
+
+    def _restore_labels(self, plan: EpisodePlan) -> None:
+        """Write the labels anew where the run was killed before it had any, or they are damaged."""
+        try:
+            read_labels(self.writer.folder, len(self.header.episodes))
+        except CorruptFileError:
+            write_labels(self.writer.folder, gather_labels(plan.infos))
 
     def _earlier_attempts(self) -> Mapping[EpisodeKey, Sequence[Attempt]]:
         failed = self.writer.failed
@@ -147,7 +161,9 @@ class ResumedRun:
         agent = find_agent_differences(self.header, now)
         terms = find_term_differences(self.header, now)
         lists = [entry for entry in terms if entry.about == "episodes"]
-        return [entry for entry in [*agent, *lists] if entry.what != _NO_DIFFERENCE]
+        definitions = find_definition_differences(self.header, now)
+        found = [*agent, *lists, *definitions]
+        return [entry for entry in found if entry.what != _NO_DIFFERENCE]
 
     def _find_again(self, listed: Sequence[Listed]) -> tuple[PlannedEpisode, ...]:
         places = {(entry["scene_id"], entry["id"]): n for n, entry in enumerate(listed)}
@@ -163,6 +179,7 @@ class ResumedRun:
         return tuple(found)
 
     def _note(self, now: RunHeader, differences: Sequence[Difference]) -> Resumption:
+        counted, uncounted_parts = count_earlier_parts(RunReader(self.writer.folder, self.header))
         return Resumption(
             at=datetime.now(UTC).isoformat(timespec="seconds"),
             worker_count=now.worker_count,
@@ -172,6 +189,8 @@ class ResumedRun:
             forced=tuple(str(entry) for entry in differences),
             graph=dict(now.graph) if differences else {},
             nodesets=dict(now.nodesets) if differences else {},
+            counted=counted,
+            uncounted_parts=uncounted_parts,
         )
 
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Self, overload
 
-from wayfare.evals.breakdown import Part, break_down
+from wayfare.evals.breakdown import Part, break_down_run
 from wayfare.evals.path import read_path
 from wayfare.evals.report import EpisodeRow, list_episodes, summarise_run
 from wayfare.evals.table import to_arrow, to_pandas
 from wayfare.graph.document import GraphDocument, read_graph
 from wayfare.graph.fault import suggest
 from wayfare.store.errors import StoreError
-from wayfare.store.labels import read_labels
+from wayfare.store.folder import find_summary
 from wayfare.store.recording_actions import RecordedAction
 from wayfare.store.records import EpisodeKey, EpisodeRecord, Firing, RunHeader
 from wayfare.store.run import RunReader
@@ -65,6 +65,8 @@ class Run:
     """One run as it stood when it was opened.
 
     `summary` holds all that `wayfare show` prints, `header` what the run was about to do.
+    `problem` says what is wrong with the summary's file, if it is damaged: `summary` was made from
+    the run's records then, without what its copies did.
     """
 
     folder: Path
@@ -72,6 +74,7 @@ class Run:
     summary: RunSummary
     _records: Callable[[], Sequence[EpisodeRecord]] = field(compare=False, repr=False)
     """Reads the finished episodes, which may be many, when somebody asks for them."""
+    problem: str = ""
 
     @classmethod
     def open(cls, run: str | Path, out: Path | str | None = None) -> Self:
@@ -83,7 +86,8 @@ class Run:
         records = functools.cache(reader.records)
         if reader.summary() is None:
             records()  # it is under way: later there will be more
-        return cls(reader.folder, reader.header, summarise_run(reader), records)
+        _, problem = find_summary(reader.folder)
+        return cls(reader.folder, reader.header, summarise_run(reader), records, problem)
 
     @property
     def id(self) -> str:
@@ -118,10 +122,9 @@ class Run:
     def by(self, key: str) -> Mapping[str, Part]:
         """Return counts and metrics apart: by scene, group, split, repeat, outcome or info key.
 
-        Raises UnknownKeyError.
+        Raises UnknownKeyError, and StoreError for an info key where the labels are lost.
         """
-        labels = read_labels(self.folder, len(self.header.episodes))
-        return break_down(self.header, self._records(), key, labels=labels).parts
+        return break_down_run(self.folder, self.header, self._records(), key=key).parts
 
     def trajectory(self, episode: str | EpisodeRow | EpisodeKey) -> list[Firing]:
         """Return what fired in an episode, by turns and path: `path`, `turns`, `digest`.

@@ -13,7 +13,7 @@ from typing import Any
 from nodeset.errors import NodeSetError
 from wayfare.fleet.errors import CopyFailedError, CopyStartError
 from wayfare.fleet.launcher import NO_WORKER, Copy, Launcher
-from wayfare.fleet.member import Member, RunningCopy
+from wayfare.fleet.member import Member, Queues, RunningCopy
 from wayfare.fleet.place import CopyPlace, Placement
 from wayfare.fleet.readiness import (
     Readiness,
@@ -104,9 +104,6 @@ class Fleet:
         return self
 
     async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
-            await asyncio.wait([self._watch])
         await self.close(CLOSE_SECONDS if kind is None else HASTY_CLOSE_SECONDS)
 
     @property
@@ -154,6 +151,8 @@ class Fleet:
         running = self.copies[tag]
         async with running.replacing:
             if not running.is_gone:
+                said = await _ask_for_queues([running], HEALTH_SECONDS)
+                running.said += said[tag]
                 running.is_doomed = True
                 await self._shut_down([running], RECYCLE_SECONDS)
                 await self._put_fresh(running)
@@ -185,23 +184,23 @@ class Fleet:
             for running in self.copies.values()
         ]
 
-    async def fetch_health(self, seconds: float = HEALTH_SECONDS) -> dict[str, dict[str, Any]]:
-        """Return what every copy says of itself, by tag; one that doesn't answer is left out."""
-        answers = await asyncio.gather(
-            *(
-                running.control.request("health", budget_seconds=seconds)
-                for running in self.copies.values()
-            ),
-            return_exceptions=True,
-        )
-        return {
-            tag: answer
-            for tag, answer in zip(self.copies, answers, strict=True)
-            if not isinstance(answer, BaseException)
-        }
+    async def fetch_queues(self, seconds: float = HEALTH_SECONDS) -> dict[str, list[Queues]]:
+        """Return what the copies in each place say of their batched tools, by tag.
+
+        Those that were recycled have said it before they went; one that died, or does not answer,
+        says nothing.
+        """
+        said = await _ask_for_queues(list(self.copies.values()), seconds)
+        return {tag: [*running.said, *said[tag]] for tag, running in self.copies.items()}
 
     async def close(self, seconds: float = CLOSE_SECONDS) -> None:
-        """Ask every copy to shut down, then end those that have not within `seconds`."""
+        """Ask every copy to shut down, then end those that have not within `seconds`.
+
+        A second call does nothing.
+        """
+        if self._watch is not None:
+            self._watch.cancel()
+            await asyncio.wait([self._watch])
         await self.readiness.end()
         await self._shut_down(list(self.copies.values()), seconds)
 
@@ -212,6 +211,18 @@ class Fleet:
 
     def _first_copy(self, instance: str) -> RunningCopy:
         return self.copies[self.members[instance].placement.copies[0].tag]
+
+
+async def _ask_for_queues(copies: Sequence[RunningCopy], seconds: float) -> dict[str, list[Queues]]:
+    """Return what each copy says of its batched tools, by tag; nothing where it has none."""
+    answers = await asyncio.gather(
+        *(running.control.request("health", budget_seconds=seconds) for running in copies),
+        return_exceptions=True,
+    )
+    return {
+        running.tag: [answer["queues"]] if isinstance(answer, dict) and answer["queues"] else []
+        for running, answer in zip(copies, answers, strict=True)
+    }
 
 
 def _tell_failure(watch: asyncio.Task[None]) -> None:

@@ -17,6 +17,8 @@ from wayfare.fleet.exchange import Exchange
 from wayfare.fleet.launcher import Copy, CopySpec
 from wayfare.fleet.place import CopyPlace, Placement
 
+Queues = Mapping[str, Mapping[str, Any]]
+"""What a copy says of its batched tools, by their names: what each was given."""
 PAUSE_SECONDS = 0.05
 MAX_PAUSE_SECONDS = 0.5
 """At every death of a run, however many there are, it goes on top of what a start costs."""
@@ -108,6 +110,8 @@ class RunningCopy:
     """How often a fresh one took the place of one that had died."""
     recycled: int = 0
     """How often a fresh one took the place of one that had served for long enough."""
+    said: list[Queues] = field(default_factory=list)
+    """What those that were recycled said of their batched tools before they went."""
     episodes: int = 0
     """Episodes that the one that stands here now was opened for."""
     is_doomed: bool = False

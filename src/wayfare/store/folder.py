@@ -30,6 +30,7 @@ from wayfare.store.document import (
 )
 from wayfare.store.errors import (
     CorruptFileError,
+    FormatVersionError,
     RunLockedError,
     RunNotFoundError,
     StorageWriteError,
@@ -141,15 +142,17 @@ class RunLock:
 
 
 def is_locked(folder: Path) -> bool:
-    """Return whether someone writes the run now."""
+    """Return whether someone writes the run now; False also where nobody can tell."""
     try:
         descriptor = os.open(folder / LOCK_FILE, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except OSError:
         return False
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
+    except OSError:  # a file system without locks
+        return False
     finally:
         os.close(descriptor)
     return False
@@ -190,6 +193,14 @@ def read_summary(folder: Path) -> RunSummary | None:
         return _SUMMARY.validate_python(read_document(path))
     except ValidationError as error:
         raise CorruptFileError(f"{path}: {error}") from error
+
+
+def find_summary(folder: Path) -> tuple[RunSummary | None, str]:
+    """Return the summary that the run ended with, if it did; of a damaged one what is wrong."""
+    try:
+        return read_summary(folder), ""
+    except (CorruptFileError, FormatVersionError) as error:
+        return None, str(error)
 
 
 def _plan_fields(header: RunHeader) -> dict[str, Any]:

@@ -29,22 +29,29 @@ HEAD_BYTES = _HEAD.size
 FRAME_BYTES = _FRAME.size + _CHECK.size
 
 
-def read_frames(path: Path, start: int = HEAD_BYTES) -> Iterator[tuple[int, bytes]]:
+def read_frames(
+    path: Path, start: int = HEAD_BYTES, *, is_sealed: bool = False
+) -> Iterator[tuple[int, bytes]]:
     """Yield the offset and payload of each record from the offset `start` on.
 
-    A last record that was cut short, or whose bytes never reached the disk, is left out. Raises
-    CorruptFileError, naming file and offset, where any other record is damaged or there is no such
-    file, and FormatVersionError where the file's head names another format.
+    A last record that was cut short, or whose bytes never reached the disk, is left out; in a file
+    that `is_sealed`, to which nothing is appended any more, it is damage. Raises CorruptFileError,
+    naming file and offset, where any other record is damaged or there is no such file, and
+    FormatVersionError where the file's head names another format.
     """
     with _open(path) as file:
-        if not _read_head(file, path):
-            return
         size = os.fstat(file.fileno()).st_size
-        file.seek(start)
         offset = start
-        while (payload := _read_frame(file, path, offset=offset, size=size)) is not None:
-            yield offset, payload
-            offset += FRAME_BYTES + len(payload)
+        if _read_head(file, path):
+            file.seek(start)
+            while (payload := _read_frame(file, path, offset=offset, size=size)) is not None:
+                yield offset, payload
+                offset += FRAME_BYTES + len(payload)
+        if is_sealed and offset != size:
+            raise CorruptFileError(
+                f"{path}: byte {min(offset, size)}: the file was whole when it was closed; what "
+                f"stands from there on is cut short or was never written."
+            )
 
 
 def read_frame(path: Path, offset: int) -> bytes:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from wayfare.store.document import read_document, write_document
-from wayfare.store.errors import CorruptFileError
+from wayfare.store.errors import CorruptFileError, FormatVersionError
 
 LABELS_FILE = "labels.json"
 MAX_LABEL = 80
@@ -34,22 +34,22 @@ def write_labels(folder: Path, labels: Mapping[str, Sequence[Label]]) -> None:
 
 
 def read_labels(folder: Path, episode_count: int) -> dict[str, list[Label]]:
-    """Return the columns; none for a run that kept none. Raises CorruptFileError."""
+    """Return the columns; every run has its file, if only of none. Raises CorruptFileError."""
     path = folder / LABELS_FILE
     if not path.exists():
-        return {}
+        raise CorruptFileError(f"{path} is missing; every run has one.")
     columns = read_document(path).get("labels")
     if not isinstance(columns, dict) or any(len(c) != episode_count for c in columns.values()):
         raise CorruptFileError(f"{path}: it must hold one label per episode ({episode_count}).")
     return columns
 
 
-def need_labels(folder: Path, episode_count: int) -> dict[str, list[Label]]:
-    """Return the columns, which every run has, if only none. Raises CorruptFileError."""
-    path = folder / LABELS_FILE
-    if not path.exists():
-        raise CorruptFileError(f"{path} is missing; every run has one.")
-    return read_labels(folder, episode_count)
+def find_labels(folder: Path, episode_count: int) -> tuple[dict[str, list[Label]], str]:
+    """Return the columns; of a damaged or missing file none, and what is wrong with it."""
+    try:
+        return read_labels(folder, episode_count), ""
+    except (CorruptFileError, FormatVersionError) as error:
+        return {}, str(error)
 
 
 def _are_labels(column: Iterable[Any]) -> bool:

@@ -10,28 +10,41 @@ from pathlib import Path
 from typing import Literal
 
 from wayfare.store.errors import RunNotFoundError, StoreError
-from wayfare.store.folder import HEADER_FILE, is_locked, read_header, read_summary
+from wayfare.store.folder import HEADER_FILE, find_summary, is_locked, read_header
 from wayfare.store.records import RunHeader
 from wayfare.store.resumption import resume_command
 from wayfare.store.summary import RunStatus, RunSummary
 from wayfare.store.truth import count_finished
 
+Status = RunStatus | Literal["running", "unreadable"]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry:
-    """One line of a list of runs; `problem` says why a folder can't be read.
+    """One line of a list of runs; `problem` says why a folder, or its summary, can't be read.
 
     `total` and `finished` count episodes; None: the run is under way, or can't be read.
     """
 
     run_id: str
     folder: Path
-    status: RunStatus | Literal["running", "unreadable"]
+    status: Status
     header: RunHeader | None = None
     summary: RunSummary | None = None
     total: int | None = None
     finished: int | None = None
     problem: str = ""
+
+    @property
+    def worker_count(self) -> int | None:
+        """Return how many workers it ran with last, as far as that is known."""
+        known = self.summary or self.header
+        return known.worker_count if known else None
+
+    @property
+    def has_damaged_summary(self) -> bool:
+        """Return whether its records had to say how it stands, since its summary is damaged."""
+        return self.header is not None and bool(self.problem)
 
     @property
     def can_go_on(self) -> bool:
@@ -58,22 +71,28 @@ def list_runs(root: Path) -> list[RunEntry]:
 def _read_entry(folder: Path) -> RunEntry:
     try:
         header = read_header(folder, with_episodes=False)
-        summary = read_summary(folder)
-        status: RunStatus | Literal["running"] = "running" if is_locked(folder) else "incomplete"
-        total = finished = None
-        if summary is not None:
-            total, finished = summary.episodes.total, summary.episodes.finished
-        elif status == "incomplete":
-            total = len(read_header(folder).episodes)
-            finished = count_finished(folder, total)
+        summary, problem = find_summary(folder)
+        status, total, finished = _read_state(folder, summary)
     except StoreError as error:
         return RunEntry(run_id=folder.name, folder=folder, status="unreadable", problem=str(error))
     return RunEntry(
         run_id=header.run_id,
         folder=folder,
-        status=summary.status if summary else status,
+        status=status,
         header=header,
         summary=summary,
         total=total,
         finished=finished,
+        problem=problem,
     )
+
+
+def _read_state(folder: Path, summary: RunSummary | None) -> tuple[Status, int | None, int | None]:
+    """Return how a run stands, how many episodes it has and how many of them are finished."""
+    if summary is not None:
+        return summary.status, summary.episodes.total, summary.episodes.finished
+    if is_locked(folder):
+        return "running", None, None
+    total = len(read_header(folder).episodes)
+    finished = count_finished(folder, total)
+    return ("done" if finished == total else "incomplete"), total, finished

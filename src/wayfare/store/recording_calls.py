@@ -12,7 +12,13 @@ from typing import Any, Self
 
 from nodeset.digest import digest_value
 from wayfare.store.errors import CorruptFileError, NotRecordedError
-from wayfare.store.frames import FrameWriter, read_frame, read_frames
+from wayfare.store.frames import (
+    FRAME_BYTES,
+    HEAD_BYTES,
+    FrameWriter,
+    read_frame,
+    read_frames,
+)
 from wayfare.store.recording import calls_path, record_token
 from wayfare.store.recording_block import (
     Array,
@@ -29,6 +35,9 @@ from wayfare.store.room import Room
 _EPISODE = 1
 _ARRAY = 2
 _CALL = 3
+_END = 4
+_HAS_END = b"end"
+"""The key of the first block of a file whose last block is its end; older files have none."""
 _MIN_SHARED_BYTES = 64
 """Arrays below it stand in the call itself: a reference would be no shorter."""
 _FLUSH_BYTES = 1 << 20
@@ -62,7 +71,7 @@ class CallWriter:
         self._known: set[bytes] = set()
         self._waiting: list[bytes] = []
         self._waiting_bytes = 0
-        self._put(pack_block(_EPISODE, pack_value(dict(episode))))
+        self._put(pack_block(_EPISODE, pack_value(dict(episode)), _HAS_END))
 
     def write(self, call: RecordedCall) -> None:
         """Write one call. Raises OSError when the disk refuses."""
@@ -71,7 +80,9 @@ class CallWriter:
         self._put(pack_block(_CALL, pack_value(fields, self._refer), pack_value(entry)))
 
     def seal(self, target: Path) -> None:
-        """Move the file to `target`; by then the disk has it."""
+        """End the file and move it to `target`; by then the disk has it."""
+        heads = FRAME_BYTES * len(self._waiting)
+        self._put(_pack_end(self._file.end + self._waiting_bytes + heads))
         self._flush()
         self._file.close()
         self._path.replace(target)
@@ -140,14 +151,19 @@ class CallReader:
     def open(cls, path: Path) -> Self:
         """Open a sealed file. Raises CorruptFileError."""
         reader: Self | None = None
-        for offset, payload in read_frames(path):
+        has_end, kind = False, _EPISODE
+        for offset, payload in read_frames(path, is_sealed=True):
             where = f"{path}: byte {offset}"
             if reader is None:
-                reader = cls(path, unpack_block(payload, where).fields)
+                first = unpack_block(payload, where)
+                reader, has_end = cls(path, first.fields), first.key == _HAS_END
             else:
-                reader._index(offset, *peek_block(payload, where))
+                kind, key = peek_block(payload, where)
+                reader._index(offset, kind, key)
         if reader is None:
             raise CorruptFileError(f"{path}: no episode stands in it.")
+        if has_end and kind != _END:
+            raise CorruptFileError(_describe_cut(path))
         reader.entries.sort(key=lambda entry: entry.number)
         return reader
 
@@ -183,3 +199,38 @@ class CallReader:
         payload = read_frame(self._path, offset)
         dtype, shape, content = unpack_block(payload, f"{self._path}: byte {offset}").fields
         return read_only(dtype, shape, content)
+
+
+def check_ends(path: Path) -> None:
+    """Raise CorruptFileError where a file of calls does not begin and end as it was written.
+
+    Two short reads tell that it was neither cut nor added to; an older file, which has no end of
+    its own, is read whole.
+    """
+    offset, payload = next(read_frames(path, is_sealed=True), (0, b""))
+    _, key = peek_block(payload, f"{path}: byte {offset}")
+    if key != _HAS_END:
+        CallReader.open(path)
+    elif not _is_ended(path):
+        raise CorruptFileError(_describe_cut(path))
+
+
+def _is_ended(path: Path) -> bool:
+    """Return whether the file's last block is an end that stands where it was written."""
+    at = path.stat().st_size - _END_BYTES
+    try:
+        return at > HEAD_BYTES and read_frame(path, at) == _pack_end(at)
+    except CorruptFileError:
+        return False
+
+
+def _pack_end(offset: int) -> bytes:
+    """Return the last block of a file; it is of one length, so that it can be found."""
+    return pack_block(_END, pack_value(offset.to_bytes(8, "big")))
+
+
+_END_BYTES = FRAME_BYTES + len(_pack_end(0))
+
+
+def _describe_cut(path: Path) -> str:
+    return f"{path}: it does not end as it was written; it was cut short, or something was added."

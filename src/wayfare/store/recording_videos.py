@@ -6,8 +6,10 @@ Knows nothing of how videos are made.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from hashlib import file_digest
 from pathlib import Path
 
+import xxhash
 from pydantic import TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
@@ -27,6 +29,7 @@ class VideoRecord:
     """One video of an episode: what a node's port gave, frame by frame.
 
     `file` stands in the run's folder of videos; it is "" where there is none, for the `reason`.
+    `size_bytes` and `file_hash` (hex) tell it from others; older lists have neither.
     """
 
     key: EpisodeKey
@@ -36,6 +39,8 @@ class VideoRecord:
     frames: int = 0
     width: int = 0
     height: int = 0
+    size_bytes: int = 0
+    file_hash: str = ""
     reason: str = ""
 
     @property
@@ -61,6 +66,12 @@ class VideoList:
     def close(self) -> None:
         """Close the file; a second call does nothing."""
         self._file.close()
+
+
+def hash_file(path: Path) -> str:
+    """Return the hash (hex) that tells one video's file from all others. Raises OSError."""
+    with path.open("rb") as file:
+        return file_digest(file, xxhash.xxh3_128).hexdigest()
 
 
 def read_videos(folder: Path, records: Iterable[EpisodeRecord]) -> list[VideoRecord]:

@@ -14,10 +14,13 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from wayfare.store.document import read_document, write_document
-from wayfare.store.errors import CorruptFileError
+from wayfare.store.errors import CorruptFileError, FormatVersionError
 from wayfare.store.records import STRICT_FIELDS, NodesetRecord
+from wayfare.store.summary import NodesetReport
 
 RESUMPTIONS_FILE = "resumptions.json"
+DAMAGED_FILE = "resumptions.json.damaged"
+"""Where a file stands that was damaged when its run went on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
@@ -26,6 +29,7 @@ class Resumption:
 
     `at` is a time in UTC (ISO 8601), `kept` how many finished episodes stood by then, `forced` the
     differences that `--force` went over, with `nodesets` and `graph` as they were from then on.
+    `counted` is what copies had done by then, but for `uncounted_parts` of the run.
     """
 
     at: str
@@ -36,6 +40,8 @@ class Resumption:
     forced: tuple[str, ...] = ()
     graph: dict[str, Any] = field(default_factory=dict)
     nodesets: dict[str, NodesetRecord] = field(default_factory=dict)
+    counted: dict[str, NodesetReport] = field(default_factory=dict)
+    uncounted_parts: int = 0
 
 
 _ALL: TypeAdapter[tuple[Resumption, ...]] = TypeAdapter(tuple[Resumption, ...])
@@ -47,7 +53,10 @@ def resume_command(run: str | Path) -> str:
 
 
 def read_resumptions(folder: Path) -> tuple[Resumption, ...]:
-    """Return every time that the run went on, in that order. Raises CorruptFileError."""
+    """Return every time that the run went on, in that order.
+
+    Raises CorruptFileError, FormatVersionError.
+    """
     path = folder / RESUMPTIONS_FILE
     if not path.exists():
         return ()
@@ -57,7 +66,20 @@ def read_resumptions(folder: Path) -> tuple[Resumption, ...]:
         raise CorruptFileError(f"{path}: {error}") from error
 
 
+def find_resumptions(folder: Path) -> tuple[tuple[Resumption, ...], str]:
+    """Return every time that the run went on; of a damaged file none, and what is wrong with it."""
+    try:
+        return read_resumptions(folder), ""
+    except (CorruptFileError, FormatVersionError) as error:
+        return (), str(error)
+
+
 def add_resumption(folder: Path, resumption: Resumption) -> None:
-    """Write one more down, at once or not at all."""
-    entries = _ALL.dump_python((*read_resumptions(folder), resumption))
+    """Write one more down, at once or not at all; a file that is damaged is kept aside."""
+    try:
+        earlier = read_resumptions(folder)
+    except CorruptFileError:
+        (folder / RESUMPTIONS_FILE).replace(folder / DAMAGED_FILE)
+        earlier = ()
+    entries = _ALL.dump_python((*earlier, resumption))
     write_document(folder / RESUMPTIONS_FILE, {"resumptions": entries})

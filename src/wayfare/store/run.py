@@ -10,12 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from wayfare.store.errors import StoreError
-from wayfare.store.folder import (
-    find_folder,
-    is_locked,
-    read_header,
-    read_summary,
-)
+from wayfare.store.folder import find_folder, find_summary, is_locked, read_header
 from wayfare.store.recording import VIDEOS_FILE
 from wayfare.store.recording_actions import RecordedAction, need_actions
 from wayfare.store.recording_calls import CallReader, need_calls
@@ -77,8 +72,11 @@ class RunReader:
             yield entry.record, self._firings_of(entry)
 
     def summary(self) -> RunSummary | None:
-        """Return the summary that the run ended with; None: it runs still, or was killed."""
-        return read_summary(self.folder)
+        """Return the summary that the run ended with.
+
+        None: it runs still, or was killed, or the file is damaged; the records say most of it.
+        """
+        return find_summary(self.folder)[0]
 
     @property
     def is_running(self) -> bool:

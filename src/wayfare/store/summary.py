@@ -120,7 +120,8 @@ class Invariance:
 class CopyReport:
     """One copy's counters at the end of a run; `workers` are those whose calls it served.
 
-    `restarts` counts deaths, `recycled` how often it had served for long enough.
+    `restarts` counts deaths, `recycled` how often it had served for long enough. Of a run that went
+    on they are sums over its parts, and `pid` is the last one's.
     """
 
     tag: str
@@ -133,14 +134,51 @@ class CopyReport:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class ToolBatches:
+    """What the handler of a batched tool was given; `mean_batch` is rows per batch.
+
+    `places` are the rows that would have found room, `histogram` counts batches by their rows,
+    `flushes` by why they were served, `reruns` the further runs on parts of batches that failed.
+    `wait_s` is what the rows waited, summed; only `handler_s` has the reruns too.
+    """
+
+    rows: int
+    batches: int
+    mean_batch: float
+    places: int
+    histogram: dict[str, int]
+    flushes: dict[str, int]
+    reruns: int = 0
+    wait_s: float = 0.0
+    handler_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
+class ShutdownReport:
+    """A copy that did not shut down as it should; no result depends on it.
+
+    `traceback` is the author's; where that of another copy is the same, only the first has it.
+    """
+
+    tag: str
+    reason: str
+    traceback: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
 class NodesetReport:
-    """A nodeset's copies and its batches; `mean_batch` is rows per batch, None without any."""
+    """A nodeset's copies and its batches; `mean_batch` is rows per batch, None without any.
+
+    `tools` are the batched ones that were called.
+    """
 
     parallelism: Literal["replicated", "shared"]
     copies: tuple[CopyReport, ...] = ()
     batches: int = 0
     mean_batch: float | None = None
     flushes: dict[str, int] = field(default_factory=dict)
+    tools: dict[str, ToolBatches] = field(default_factory=dict)
+    shutdown_faults: tuple[ShutdownReport, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
@@ -165,7 +203,11 @@ class RecordingReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)
 class RunSummary:
-    """A run in short: what `wayfare eval --json` prints."""
+    """A run in short: what `wayfare eval --json` prints.
+
+    `nodesets` sums up over the parts of a run that went on, but for `uncounted_parts`: they were
+    killed or are under way, so that nobody has their counters.
+    """
 
     run_id: str
     status: RunStatus
@@ -178,4 +220,5 @@ class RunSummary:
     nodesets: dict[str, NodesetReport]
     out: str
     coverage: Coverage | None = None
+    uncounted_parts: int = 0
     recording: RecordingReport = field(default_factory=lambda: RecordingReport(mode="none"))

@@ -26,7 +26,12 @@ from wayfare.store.folder import (
 )
 from wayfare.store.frames import HEAD_BYTES, FrameWriter
 from wayfare.store.records import OUTCOMES, EpisodeKey, EpisodeRecord, Firing, RunHeader
-from wayfare.store.resumption import Resumption, add_resumption
+from wayfare.store.resumption import (
+    DAMAGED_FILE,
+    Resumption,
+    add_resumption,
+    find_resumptions,
+)
 from wayfare.store.room import Room, keep_trying
 from wayfare.store.summary import RunSummary
 from wayfare.store.truth import (
@@ -108,6 +113,7 @@ class RunWriter:
             files.callback(RunLock.acquire(folder).release)
             writer = cls(folder, read_header(folder), files=files, room=room)
             writer._open_files(writer._read_states())
+            writer._note_damage()
             writer._files = files.pop_all()
         return writer
 
@@ -191,6 +197,12 @@ class RunWriter:
             for file in (self._episodes, self._firings)
             if file.dropped_bytes
         ]
+
+    def _note_damage(self) -> None:
+        """Tell of a list of earlier resumptions that is damaged; going on needs none of it."""
+        _, problem = find_resumptions(self.folder)
+        if problem:
+            self.dropped.append(f"{problem} It is kept as {DAMAGED_FILE} when the run goes on.")
 
     def _read_states(self) -> int:
         """Take note of what is recorded; return where the firings of the last record stand."""

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from wayfare.evals.run import Run
+from wayfare.store.errors import CorruptFileError
 from wayfare.store.frames import FRAME_BYTES
 from wayfare.store.run import RunReader
 from wayfare.store.truth import FIRINGS_FILE, read_latest
@@ -122,3 +124,73 @@ def test_labels_are_missed_only_by_who_asks_for_them(wayfare: Any, run: Any) -> 
 def list_keys(folder: Path) -> list[str]:
     header = RunReader.open(folder, folder.parent).header
     return [planned.key.text for planned in header.episodes]
+
+
+def find_files(folder: Path, record: str) -> list[Path]:
+    """Return the recorded files of a run, by the order of its list."""
+    kind = {"full": "calls/*.frames", "frames": "videos/*/*.mp4"}[record]
+    return sorted(folder.glob(kind))
+
+
+@pytest.mark.parametrize("record", ["frames", "full"])
+def test_a_recorded_file_that_was_cut_short_concerns_its_episode(
+    wayfare: Any, run: Any, record: str
+) -> None:
+    folder = run(record=record)
+    file = find_files(folder, record)[2]
+    file.write_bytes(file.read_bytes()[:-10])
+    damage, shown = show(wayfare, folder)
+    assert damage["episodes"] == [list_keys(folder)[2]]
+    assert str(file) in damage["problem"]
+    assert HOLDS in shown
+    if record == "full":
+        replayed = wayfare.run("replay", str(folder), "--episode", "2", "--node", "step")
+        assert (replayed.status, str(file) in replayed.err) == (2, True)
+
+
+@pytest.mark.parametrize("record", ["frames", "full"])
+def test_a_changed_byte_in_a_recorded_file_is_found_by_a_thorough_look(
+    wayfare: Any, run: Any, record: str
+) -> None:
+    folder = run(record=record)
+    assert wayfare.run("show", str(folder), "--thorough").status == 0
+    file = find_files(folder, record)[4]
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    assert wayfare.run("show", str(folder)).status == 0
+    told = wayfare.run("show", str(folder), "--thorough", "--json")
+    (damage,) = told.document["damage"]
+    assert (told.status, damage["episodes"]) == (3, [list_keys(folder)[4]])
+
+
+@pytest.mark.parametrize("file", ["summary.json", "resumptions.json"])
+def test_a_damaged_document_costs_what_only_it_held(wayfare: Any, run: Any, file: str) -> None:
+    folder = run()
+    whole = wayfare.show(str(folder))
+    (folder / file).write_text('{"damaged": true}')
+    damage, shown = show(wayfare, folder)
+    assert (damage["file"], damage["episodes"]) == (file, [])
+    assert HOLDS in shown
+    told = wayfare.run("show", str(folder), "--json").document
+    for name in ("status", "metrics", "digest", "episodes", "episodes_table", "coverage"):
+        assert told[name] == whole[name]
+    listed = wayfare.run("runs", "--out", str(folder.parent))
+    assert (listed.status, "done" in listed.out) == (0, True)
+    assert ("summary.json is damaged" in listed.out) == (file == "summary.json")
+    (entry,) = wayfare.run("runs", "--out", str(folder.parent), "--json").document
+    assert entry["status"] == "done"
+
+
+def test_a_table_without_its_labels_says_so(wayfare: Any, run: Any) -> None:
+    folder = run("outing")
+    assert "info.weather" in wayfare.run("export", str(folder), "--to", "csv").out
+    (folder / "labels.json").unlink()
+    table = wayfare.run("export", str(folder), "--to", "csv")
+    assert (table.status, "info." in table.out, len(table.out.splitlines())) == (3, False, 11)
+    assert "labels.json is missing" in table.err
+    with pytest.raises(CorruptFileError, match=r"labels\.json is missing"):
+        Run.open(folder).by("weather")
+    assert len(Run.open(folder).by("outcome")) > 0
+    sent = wayfare.run("export", str(folder), "--to", "submission")
+    assert (sent.status, "labels.json is missing" in sent.err) == (2, True)

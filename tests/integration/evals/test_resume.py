@@ -70,6 +70,8 @@ def test_killed_run_ends_in_the_table_of_an_undisturbed_one(wayfare: Any) -> Non
     assert after["metrics"] == undisturbed["metrics"]
     assert after["worker_count"] == 2
     assert [entry["worker_count"] for entry in after["resumptions"]] == [2]
+    assert (before["uncounted_parts"], after["uncounted_parts"]) == (1, 1)
+    assert "what copies did in one part of the run" in wayfare.run("show", str(folder)).out
 
 
 def test_what_is_finished_is_not_run_again(wayfare: Any) -> None:

@@ -42,6 +42,18 @@ def test_a_shutdown_that_raises_is_told_once_and_costs_no_result(
     log = Path(answer.document["out"]) / "logs" / "env_drift#0.log"
     assert note.endswith(f"What it printed is in {log}.")
     assert "in _shut_down" in log.read_text()
+    faults = answer.document["nodesets"]["env_drift"]["shutdown_faults"]
+    assert [fault["tag"] for fault in faults] == [f"env_drift#{n}" for n in range(3)]
+    assert {fault["reason"] for fault in faults} == {
+        "env_drift shutdown raised RuntimeError: the engine is gone"
+    }
+    assert ["in _shut_down" in fault["traceback"] for fault in faults] == [True, False, False]
+    shown = wayfare.show(answer.document["out"])
+    assert shown["nodesets"]["env_drift"]["shutdown_faults"] == faults
+    assert shown["nodesets"]["policy_sum"]["shutdown_faults"] == []
+    assert (
+        "copy 'env_drift#0' (and 2 more) did not shut down" in wayfare.run("show", shown["out"]).out
+    )
 
 
 def test_in_process_its_traceback_is_told_since_there_is_no_log(

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console, Group
+from tests.unit.store.example import header
 
 from wayfare.cli.render import (
     describe_outcomes,
@@ -101,6 +102,21 @@ def test_numbers_are_short_but_never_hidden():
 def test_unreadable_runs_are_listed_with_the_reason():
     entry = RunEntry(run_id="r2", folder=Path("r2"), status="unreadable", problem="a newer one")
     assert ["r2", "unreadable", "a", "newer", "one"] in words(render_runs([entry]))
+
+
+def test_a_run_whose_summary_is_damaged_is_listed_and_told():
+    entry = RunEntry(
+        run_id="r3",
+        folder=Path("r3"),
+        status="done",
+        header=header(),
+        total=4,
+        finished=4,
+        problem="summary.json is damaged",
+    )
+    shown = words(render_runs([entry]))
+    assert ["r3", "done", "agent", "2", "4/4", "-"] in shown
+    assert ["r3:", "summary.json", "is", "damaged"] in shown
 
 
 def row(number, scene="", repeat=0, **changes):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from wayfare.evals.breakdown import UnknownKeyError, break_down
+from wayfare.evals.breakdown import UnknownKeyError, break_down, break_down_run
 from wayfare.store.errors import CorruptFileError
-from wayfare.store.labels import gather_labels, read_labels, write_labels
+from wayfare.store.labels import find_labels, gather_labels, read_labels, write_labels
 from wayfare.store.records import EpisodeKey, EpisodeRecord, PlannedEpisode, RunHeader
 
 KEYS = [
@@ -80,8 +80,18 @@ def test_only_short_values_of_all_episodes_are_labels():
 
 
 def test_labels_are_kept_beside_the_run(tmp_path):
-    assert read_labels(tmp_path, 4) == {}
+    with pytest.raises(CorruptFileError, match=r"labels\.json is missing"):
+        read_labels(tmp_path, 4)
+    assert find_labels(tmp_path, 4)[0] == {}
     write_labels(tmp_path, LABELS)
     assert read_labels(tmp_path, 4) == LABELS
     with pytest.raises(CorruptFileError, match="one label per episode"):
         read_labels(tmp_path, 5)
+
+
+def test_labels_are_missed_only_by_a_key_of_theirs(tmp_path):
+    assert list(break_down_run(tmp_path, HEADER, RECORDS, key="scene").parts) == ["a", "b"]
+    with pytest.raises(CorruptFileError, match=r"labels\.json is missing; every run has one"):
+        break_down_run(tmp_path, HEADER, RECORDS, key="goal")
+    write_labels(tmp_path, LABELS)
+    assert list(break_down_run(tmp_path, HEADER, RECORDS, key="floor").parts) == ["2", "10"]

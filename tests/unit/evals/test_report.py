@@ -11,12 +11,10 @@ from wayfare.evals.episodes import hash_episodes
 from wayfare.evals.report import (
     eval_document,
     list_episodes,
-    report_nodesets,
     show_document,
     summarise,
     summarise_run,
 )
-from wayfare.fleet.fleet import CopyCounters
 from wayfare.store.records import (
     Attempt,
     EpisodeKey,
@@ -93,7 +91,7 @@ def test_the_document_has_exactly_the_designs_fields():
     document = eval_document(summary())
     assert list(document) == [
         *("run_id", "status", "worker_count", "elapsed_s", "episodes", "metrics"),
-        *("digest", "invariance", "nodesets", "out", "coverage"),
+        *("digest", "invariance", "nodesets", "out", "coverage", "uncounted_parts"),
     ]
     assert document["episodes"] == {
         "total": 4,
@@ -159,25 +157,6 @@ def test_a_row_s_key_is_text():
     assert list_episodes(RECORDS)[0].key == "env@01234567/val/scene/0/0"
 
 
-def counters(nodeset, tag, **fields):
-    given = {"pid": 5, "workers": (0,), "calls": 2, "preflights": 0, "restarts": 0}
-    return CopyCounters(nodeset=nodeset, tag=tag, **{**given, **fields})
-
-
-def test_batches_of_all_tools_of_a_copy_are_summed_up():
-    queues = {
-        "act": {"rows": 9, "batches": 2, "flushes": {"all_waiting": 2}},
-        "look": {"rows": 3, "batches": 2, "flushes": {"all_waiting": 1, "gap": 1}},
-    }
-    copies = [counters("policy", "policy", workers=(0, 1)), counters("env", "env#0")]
-    reports = report_nodesets(header(), copies, {"policy": {"queues": queues}})
-    policy = reports["policy"]
-    assert (policy.batches, policy.mean_batch) == (4, 3.0)
-    assert policy.flushes == {"all_waiting": 3, "gap": 1}
-    assert [copy.tag for copy in policy.copies] == ["policy"]
-    assert (reports["env"].batches, reports["env"].mean_batch) == (0, None)
-
-
 def test_a_killed_run_is_summed_up_from_what_it_committed(tmp_path):
     with RunWriter.create(tmp_path, header()) as writer:
         for entry in RECORDS[:2]:
@@ -185,6 +164,7 @@ def test_a_killed_run_is_summed_up_from_what_it_committed(tmp_path):
     found = summarise_run(RunReader.open(writer.folder, tmp_path))
     assert (found.status, found.episodes.finished, found.elapsed_s) == ("incomplete", 2, 2.0)
     assert found.nodesets["policy"].parallelism == "shared"
+    assert found.uncounted_parts == 1
 
 
 def test_a_run_that_ended_keeps_the_summary_it_ended_with(tmp_path):
@@ -193,7 +173,7 @@ def test_a_run_that_ended_keeps_the_summary_it_ended_with(tmp_path):
             writer.append(entry, [])
         writer.finish(replace(summary(), elapsed_s=77.0))
     reader = RunReader.open(writer.folder, tmp_path)
-    ended = replace(summary(), elapsed_s=77.0, coverage=certify_run(reader))
+    ended = replace(summary(), elapsed_s=77.0, coverage=certify_run(reader), out=str(writer.folder))
     assert summarise_run(reader) == ended
     assert ended.coverage is not None
     assert ended.coverage.certified
@@ -211,3 +191,23 @@ def test_a_declared_metric_that_never_came_is_there_with_its_reason():
     assert summary.metrics["spl"].n == 0
     assert summary.metrics["spl"].mean is None
     assert summary.metrics["spl"].undefined == {"not produced": 1}
+
+
+def test_a_damaged_summary_is_made_anew_from_the_records(tmp_path):
+    with RunWriter.create(tmp_path, header()) as writer:
+        for entry in RECORDS:
+            writer.append(entry, [])
+        writer.finish(replace(summary(), elapsed_s=77.0))
+    path = writer.folder / "summary.json"
+    path.write_text(path.read_text().replace("77.0", "78.0"))
+    found = summarise_run(RunReader.open(writer.folder, tmp_path))
+    assert (found.status, found.elapsed_s, found.uncounted_parts) == ("done", 2.0, 1)
+    assert (found.digest, found.metrics) == (summary().digest, summary().metrics)
+
+
+def test_a_damaged_list_of_videos_keeps_no_summary_from_being_made(tmp_path):
+    with RunWriter.create(tmp_path, header(settings={"record": "frames"})) as writer:
+        writer.append(RECORDS[1], [])
+    (writer.folder / "videos.frames").write_bytes(b"damaged")
+    found = summarise_run(RunReader.open(writer.folder, tmp_path))
+    assert (found.recording.mode, found.recording.videos) == ("frames", 0)

@@ -7,6 +7,7 @@ import pytest
 from wayfare.evals.episodes import hash_episodes
 from wayfare.evals.export import export_csv, export_json, list_run_columns
 from wayfare.evals.submission import ExportError, make_submission
+from wayfare.store.errors import CorruptFileError
 from wayfare.store.labels import write_labels
 from wayfare.store.recording import record_token
 from wayfare.store.recording_poses import PoseFile
@@ -70,6 +71,7 @@ def record(key, outcome="completed"):
 def write(folder, planned, records, poses=None, **changes):
     """Write a run of these records, each with its episode's poses; return its reader."""
     with RunWriter.create(folder, header(planned, **changes)) as writer:
+        write_labels(writer.folder, {})
         file = PoseFile(writer.folder)
         for entry in records:
             found = STEPS.get(entry.key.id, ()) if poses is None else poses
@@ -138,13 +140,21 @@ def test_one_of_several_repeats_is_chosen(tmp_path):
 def test_a_table_has_keys_labels_and_one_type_per_column(tmp_path):
     planned = keys("1", "2")
     reader = write(tmp_path, planned, [record(planned[1]), record(planned[0], "error")])
-    write_labels(reader.folder, {"floor": [1, "attic"], "goal": [None, "bed"]})
-    columns = list_run_columns(reader)
+    labels = {"floor": [1, "attic"], "goal": [None, "bed"]}
+    columns = list_run_columns(reader, labels)
     assert columns["episode_id"] == ["1", "2"]
     assert (columns["info.floor"], columns["info.goal"]) == (["1", "attic"], [None, "bed"])
     assert (columns["group"], columns["repeat"]) == (["g1", "g1"], [0, 0])
-    assert json.loads(export_json(reader))[0]["error"] == "ValueError: bad"
-    names, first, second = export_csv(reader).splitlines()
+    assert json.loads(export_json(reader, labels))[0]["error"] == "ValueError: bad"
+    names, first, second = export_csv(reader, labels).splitlines()
     assert "metrics.success" in names
     assert first.endswith(",,val,0,g1,1,")
     assert ",false,val,0,g1,attic,bed" in second
+
+
+def test_a_submission_whose_labels_are_lost_is_refused_not_numbered_otherwise(tmp_path):
+    planned = keys("1")
+    reader = write(tmp_path, planned, [record(planned[0])])
+    (reader.folder / "labels.json").unlink()
+    with pytest.raises(CorruptFileError, match=r"labels\.json is missing"):
+        make_submission(reader)

@@ -41,8 +41,9 @@ def header(count=4, **changes):
     return RunHeader(**{**fields, **changes})
 
 
-def resumption():
-    return Resumption(at="2026-01-03T03:04:05Z", worker_count=3, kept=1, forced=("~ seed: 1 -> 2",))
+def resumption(**changes):
+    fields = {"at": "2026-01-03T03:04:05Z", "worker_count": 3, "kept": 1}
+    return Resumption(**{**fields, "forced": ("~ seed: 1 -> 2",), **changes})
 
 
 def reopen(folder):

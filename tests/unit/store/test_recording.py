@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from wayfare.store.errors import CorruptFileError, NotRecordedError
-from wayfare.store.frames import FrameWriter
+from wayfare.store.frames import FrameWriter, read_frames
 from wayfare.store.recording import (
     CALLS_FOLDER,
     calls_path,
@@ -23,7 +23,7 @@ from wayfare.store.recording_actions import (
     pack_action,
 )
 from wayfare.store.recording_block import pack_block, pack_value, unpack_block, unpack_value
-from wayfare.store.recording_calls import CallReader, CallWriter, RecordedCall
+from wayfare.store.recording_calls import CallReader, CallWriter, RecordedCall, check_ends
 from wayfare.store.recording_videos import VideoList, VideoRecord, read_videos
 from wayfare.store.records import EpisodeKey, EpisodeRecord
 from wayfare.store.truth import EPISODES_FILE, pack_committed, pack_record
@@ -143,6 +143,48 @@ def test_arrays_that_differ_in_dtype_only_stay_apart(tmp_path):
 
     views = reader.load(reader.entries[0]).inputs["views"]
     assert [view.dtype for view in views] == [array.dtype for array in arrays]
+
+
+def test_a_file_of_calls_is_held_to_its_beginning_and_its_end(tmp_path):
+    path = tmp_path / "calls"
+    write_calls(path, call(0), call(1))
+    content = path.read_bytes()
+    check_ends(path)
+    offsets = [offset for offset, _ in read_frames(path)]
+    for damaged in (content[:-1], content[: offsets[-1]], content[: offsets[2]], content + content):
+        path.write_bytes(damaged)
+        with pytest.raises(CorruptFileError, match="does not end as it was written"):
+            check_ends(path)
+    for damaged in (b"", b"\0" + content[1:], content[:20], content[:17] + b"\xff" + content[18:]):
+        path.write_bytes(damaged)
+        with pytest.raises(CorruptFileError, match=r"calls: byte (0|16)"):
+            check_ends(path)
+
+
+def test_a_file_of_calls_that_was_cut_short_is_not_taken_for_a_shorter_one(tmp_path):
+    path = tmp_path / "calls"
+    write_calls(path, call(0), call(1))
+    content = path.read_bytes()
+    for end in [offset for offset, _ in read_frames(path)]:
+        for cut in (end, end + 7):
+            path.write_bytes(content[:cut])
+            with pytest.raises(CorruptFileError):
+                CallReader.open(path)
+
+
+def test_an_older_file_of_calls_which_has_no_end_is_read_to_its_last_byte(tmp_path):
+    path = tmp_path / "calls"
+    write_calls(path, call(0), call(1))
+    (_, first), *calls, _ = read_frames(path)
+    older = FrameWriter.open(tmp_path / "older")
+    episode = unpack_block(first, "").fields
+    older.append([pack_block(1, pack_value(episode)), *(payload for _, payload in calls)])
+    older.close()
+    check_ends(tmp_path / "older")
+    assert len(CallReader.open(tmp_path / "older").entries) == 2
+    (tmp_path / "older").write_bytes((tmp_path / "older").read_bytes()[:-1])
+    with pytest.raises(CorruptFileError, match="was whole when it was closed"):
+        check_ends(tmp_path / "older")
 
 
 def test_a_block_that_is_none_is_named_with_its_place():

@@ -18,8 +18,9 @@ from wayfare.store.errors import (
     CorruptFileError,
     FormatVersionError,
 )
+from wayfare.store.folder import read_header, read_summary
 from wayfare.store.listing import list_runs
-from wayfare.store.resumption import read_resumptions
+from wayfare.store.resumption import add_resumption, find_resumptions, read_resumptions
 from wayfare.store.run import RunReader
 from wayfare.store.writer import RunWriter
 
@@ -52,15 +53,53 @@ def test_a_damaged_header_names_its_file(tmp_path):
         RunReader.open(writer.folder, tmp_path)
 
 
-@pytest.mark.parametrize("name", ["run.json", "plan.json", "summary.json"])
-def test_a_changed_byte_in_a_document_is_told(tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        ("run.json", read_header),
+        ("plan.json", read_header),
+        ("summary.json", read_summary),
+        ("resumptions.json", read_resumptions),
+    ],
+)
+def test_a_changed_byte_in_a_document_is_told(tmp_path, name, read):
     with RunWriter.create(tmp_path, header()) as writer:
+        add_resumption(writer.folder, resumption())
         writer.finish(summary(writer.header.run_id))
     path = writer.folder / name
-    content = path.read_text()
-    path.write_text(content.replace("agent", "agenu") if name != "plan.json" else content[::-1])
+    path.write_text(path.read_text()[::-1])
     with pytest.raises(CorruptFileError, match=name.replace(".", r"\.")):
-        RunReader.open(writer.folder, tmp_path).summary()
+        read(writer.folder)
+
+
+def test_a_run_is_listed_by_its_records_where_its_summary_is_damaged(tmp_path):
+    with RunWriter.create(tmp_path, header()) as writer:
+        for number in range(3):
+            writer.append(record(number), firings(number))
+        writer.finish(summary(writer.header.run_id))
+        (writer.folder / "summary.json").write_text("{}")
+    (entry,) = list_runs(tmp_path)
+    assert (entry.status, entry.finished, entry.total) == ("incomplete", 3, 4)
+    assert entry.has_damaged_summary
+    assert "summary.json is damaged" in entry.problem
+    with RunWriter.reopen(writer.folder) as again:
+        again.append(record(3), firings(3))
+    assert list_runs(tmp_path)[0].status == "done"
+
+
+def test_a_run_goes_on_whose_earlier_resumptions_are_damaged_and_keeps_them_aside(tmp_path):
+    with RunWriter.create(tmp_path, header()) as writer:
+        writer.append(record(0), firings(0))
+    path = writer.folder / "resumptions.json"
+    path.write_text("damaged")
+    assert find_resumptions(writer.folder)[0] == ()
+    with RunWriter.reopen(writer.folder) as again:
+        (note,) = again.dropped
+        assert path.read_text() == "damaged"
+        again.begin_again(resumption(), again.list_left())
+    assert "It is kept as resumptions.json.damaged" in note
+    assert read_resumptions(writer.folder) == (resumption(),)
+    assert (writer.folder / "resumptions.json.damaged").read_text() == "damaged"
 
 
 def test_a_list_of_another_run_is_told(tmp_path):

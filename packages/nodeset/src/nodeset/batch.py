@@ -48,6 +48,7 @@ class BatchStats:
         return {
             "rows": self.rows,
             "batches": self.batches,
+            "places": self.places,
             "reruns": self.reruns,
             "fill": self.rows / self.places if self.places else 0.0,
             "histogram": {str(size): histogram[size] for size in sorted(histogram)},

@@ -1,0 +1,57 @@
+"""What copies did is counted over a run's parts, and over the copies that stood in one place."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.integration.evals.test_resume import (
+    DEADLINE_SECONDS,
+    SLOW,
+    WORKSPACE,
+    wait_for_records,
+)
+
+
+def test_counters_of_a_run_that_went_on_are_sums_over_its_parts(wayfare: Any) -> None:
+    process = wayfare.start("eval", "drift", *SLOW, "--workers", "3", "--json")
+    folder = wait_for_records(wayfare.folder / "runs", process)
+    process.send_signal(signal.SIGINT)
+    first = json.loads(process.communicate(timeout=DEADLINE_SECONDS)[0])
+    finished = {row["key"] for row in wayfare.show(str(folder))["episodes_table"]}
+
+    assert wayfare.run("eval", "--resume", str(folder), "--workers", "2").status == 0
+
+    after = wayfare.show(str(folder))
+    new_steps = sum(r["steps"] for r in after["episodes_table"] if r["key"] not in finished)
+    before, now = (part["nodesets"]["policy_sum"]["tools"]["act"] for part in (first, after))
+    assert now["rows"] - before["rows"] == new_steps
+    assert sum(int(size) * count for size, count in now["histogram"].items()) == now["rows"]
+    tags = [copy["tag"] for copy in after["nodesets"]["env_drift"]["copies"]]
+    assert tags == ["env_drift#0", "env_drift#1", "env_drift#2"]
+    assert (after["uncounted_parts"], after["worker_count"]) == (0, 2)
+    (resumption,) = after["resumptions"]
+    assert resumption["counted"] == first["nodesets"]
+
+
+def test_batches_of_copies_that_were_recycled_are_counted(
+    wayfare: Any, workspace: Callable[[str, str], Path]
+) -> None:
+    text = (WORKSPACE / "nodesets/policy_sum.py").read_text()
+    mode = 'parallelism = "shared"'
+    text = text.replace(mode, f"{mode}\n    deployment = Deployment(max_episodes=3)")
+    workspace(
+        "policy_sum.py", text.replace("import BaseCanvasNode", "import Deployment, BaseCanvasNode")
+    )
+    workspace("env_drift.py", (WORKSPACE / "nodesets/env_drift.py").read_text())
+    folder = workspace("drift.json", (WORKSPACE / "graphs/drift.json").read_text())
+    wayfare.environment["WAYFARE_WORKSPACE"] = str(folder)
+
+    found = wayfare.show(wayfare.evaluate("drift", "--workers", "2")["out"])
+
+    policy = found["nodesets"]["policy_sum"]
+    assert policy["copies"][0]["recycled"] > 0
+    assert policy["tools"]["act"]["rows"] == sum(row["steps"] for row in found["episodes_table"])
