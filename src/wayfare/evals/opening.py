@@ -12,8 +12,7 @@ from pathlib import Path
 
 from wayfare.evals.episodes import EpisodePlan, Listed, plan_episodes
 from wayfare.evals.header import EvalRequest
-from wayfare.store.folder import naming_refusals
-from wayfare.store.labels import gather_labels, write_labels
+from wayfare.store.labels import gather_labels
 from wayfare.store.records import Attempt, EpisodeKey, EpisodeRecord, RunHeader
 from wayfare.store.room import Room
 from wayfare.store.summary import NodesetReport
@@ -58,7 +57,6 @@ class NewRun:
     @contextmanager
     def open(self, header: RunHeader, plan: EpisodePlan) -> Iterator[OpenRun]:
         """Make the run's folder and hold it open. Raises StorageWriteError."""
-        with RunWriter.create(self._out, header, room=self._room) as writer:
-            with naming_refusals(writer.folder):
-                write_labels(writer.folder, gather_labels(plan.infos))
+        labels = gather_labels(plan.infos)
+        with RunWriter.create(self._out, header, labels=labels, room=self._room) as writer:
             yield OpenRun(writer=writer, header=writer.header, plan=plan)

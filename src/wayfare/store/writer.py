@@ -6,11 +6,12 @@ Knows nothing of who runs the episodes or what their metrics mean.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Self
 
 from wayfare.store.errors import NoRoomError, RecordRefusedError, StorageWriteError
@@ -25,6 +26,7 @@ from wayfare.store.folder import (
     write_summary,
 )
 from wayfare.store.frames import HEAD_BYTES, FrameWriter
+from wayfare.store.labels import Label, write_labels
 from wayfare.store.records import OUTCOMES, EpisodeKey, EpisodeRecord, Firing, RunHeader
 from wayfare.store.resumption import (
     DAMAGED_FILE,
@@ -43,6 +45,8 @@ from wayfare.store.truth import (
     read_firings,
     read_truth,
 )
+
+_NO_LABELS: Mapping[str, Sequence[Label]] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +89,14 @@ class RunWriter:
         self._commit_guard = threading.Lock()
 
     @classmethod
-    def create(cls, root: Path, header: RunHeader, *, room: Room | None = None) -> Self:
+    def create(
+        cls,
+        root: Path,
+        header: RunHeader,
+        *,
+        labels: Mapping[str, Sequence[Label]] = _NO_LABELS,
+        room: Room | None = None,
+    ) -> Self:
         """Make a new run folder in `root`, named by time and graph, and open it for writing.
 
         The writer's `header` has the run's id. While the disk is full, commits wait as `room` says.
@@ -99,7 +110,8 @@ class RunWriter:
             files.callback(RunLock.acquire(folder).release)
             writer = cls(folder, replace(header, run_id=run_id), files=files, room=room)
             writer._open_files(HEAD_BYTES)
-            write_header(folder, writer.header)
+            write_labels(folder, labels)
+            write_header(folder, writer.header)  # last: what has a header is a run and has all
             writer._files = files.pop_all()
         return writer
 

@@ -8,7 +8,6 @@ from wayfare.evals.episodes import hash_episodes
 from wayfare.evals.export import export_csv, export_json, list_run_columns
 from wayfare.evals.submission import ExportError, make_submission
 from wayfare.store.errors import CorruptFileError
-from wayfare.store.labels import write_labels
 from wayfare.store.recording import record_token
 from wayfare.store.recording_poses import PoseFile
 from wayfare.store.records import (
@@ -71,7 +70,6 @@ def record(key, outcome="completed"):
 def write(folder, planned, records, poses=None, **changes):
     """Write a run of these records, each with its episode's poses; return its reader."""
     with RunWriter.create(folder, header(planned, **changes)) as writer:
-        write_labels(writer.folder, {})
         file = PoseFile(writer.folder)
         for entry in records:
             found = STEPS.get(entry.key.id, ()) if poses is None else poses

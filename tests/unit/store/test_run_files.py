@@ -19,6 +19,7 @@ from wayfare.store.errors import (
     FormatVersionError,
 )
 from wayfare.store.folder import read_header, read_summary
+from wayfare.store.labels import read_labels
 from wayfare.store.listing import list_runs
 from wayfare.store.resumption import add_resumption, find_resumptions, read_resumptions
 from wayfare.store.run import RunReader
@@ -170,3 +171,14 @@ def test_a_dropped_record_is_told(tmp_path):
     assert "a last record was cut short" in line
     with RunWriter.reopen(writer.folder) as again:
         assert again.dropped == []
+
+
+def test_a_folder_that_is_a_run_has_its_labels(tmp_path, monkeypatch):
+    def fail(folder, header):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("wayfare.store.writer.write_header", fail)
+    with pytest.raises(KeyboardInterrupt):
+        RunWriter.create(tmp_path, header(1), labels={"goal": ["bed"]})
+    (folder,) = tmp_path.iterdir()
+    assert read_labels(folder, 1) == {"goal": ["bed"]}
