@@ -77,15 +77,15 @@ def render_runs(entries: Iterable[RunEntry]) -> RenderableType:
     """Return the table of `wayfare runs`; an id, which is there to be copied, is never folded."""
     entries = list(entries)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    longest = max((len(entry.run_id) for entry in entries), default=0)
+    longest = max((len(entry.folder.name) for entry in entries), default=0)
     table.add_column("run", no_wrap=True, min_width=longest)
     add_columns(table, "status", "graph", right=("workers", "episodes", "errors"))
     for entry in entries:
         if entry.header is None:
-            table.add_row(Text(entry.run_id), entry.status, Text(entry.problem), "", "", "")
+            table.add_row(Text(entry.folder.name), entry.status, Text(entry.problem), "", "", "")
             continue
         table.add_row(
-            Text(entry.run_id),
+            Text(entry.folder.name),
             entry.status,
             Text(entry.header.graph_name),
             str(entry.worker_count),
@@ -93,7 +93,7 @@ def render_runs(entries: Iterable[RunEntry]) -> RenderableType:
             str(entry.summary.episodes.error) if entry.summary else NOTHING,
         )
     problems = [
-        Text(f"{entry.run_id}: {entry.problem}") for entry in entries if entry.has_damaged_summary
+        Text(f"{entry.folder.name}: {entry.problem}") for entry in entries if entry.has_damaged_summary
     ]
     open_runs = [entry for entry in entries if entry.can_go_on]
     newest = [Text(f"the newest incomplete run: {entry.resume}") for entry in open_runs[:1]]

@@ -30,7 +30,7 @@ def gather_labels(infos: Iterable[Mapping[str, Any]]) -> dict[str, list[Label]]:
 
 def write_labels(folder: Path, labels: Mapping[str, Sequence[Label]]) -> None:
     """Write the columns, in the order of the run's list. Raises StorageWriteError."""
-    write_document(folder / LABELS_FILE, {"labels": labels})
+    write_document(folder / LABELS_FILE, {"labels": dict(labels)})
 
 
 def read_labels(folder: Path, episode_count: int) -> dict[str, list[Label]]:

@@ -163,7 +163,8 @@ def test_each_error_has_a_line_and_many_are_counted():
 
 def test_ids_stay_whole_where_the_terminal_is_too_narrow():
     name = "20260102T030405Z-a_graph_with_a_name-ab12"
-    entry = RunEntry(run_id=name, folder=Path("r"), status="unreadable", problem="words " * 20)
+    folder = Path("/runs") / name  # which may be called otherwise than the run was
+    entry = RunEntry(run_id="r", folder=folder, status="unreadable", problem="words " * 20)
     assert name in text_of(render_runs([entry]), width=60)
     assert "/runs/" + name in text_of(render_summary(replace(SUMMARY, out="/runs/" + name)), 30)
     assert "a_long_episode_id" in text_of(render_episodes([row("a_long_episode_id")]), width=50)
