@@ -93,7 +93,9 @@ def render_runs(entries: Iterable[RunEntry]) -> RenderableType:
             str(entry.summary.episodes.error) if entry.summary else NOTHING,
         )
     problems = [
-        Text(f"{entry.folder.name}: {entry.problem}") for entry in entries if entry.has_damaged_summary
+        Text(f"{entry.folder.name}: {entry.problem}")
+        for entry in entries
+        if entry.has_damaged_summary
     ]
     open_runs = [entry for entry in entries if entry.can_go_on]
     newest = [Text(f"the newest incomplete run: {entry.resume}") for entry in open_runs[:1]]
