@@ -15,10 +15,28 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
+from tests.deadline import HANG_SECONDS
 
 ROOT = Path(__file__).resolve().parent.parent
 FOREIGN_PACKAGES = ("numpy", "msgpack", "xxhash", "hypothesis", "pytest", "pytest-timeout")
-INSTALL_DEADLINE_SECONDS = 300
+INSTALL_SECONDS = 600
+SHELL_SETTINGS = (
+    *("COLUMNS", "FORCE_COLOR", "GITHUB_ACTIONS", "LINES", "NO_COLOR", "PY_COLORS"),
+    *("TERMINAL_WIDTH", "TTY_COMPATIBLE", "TTY_INTERACTIVE", "WAYFARE_RUNS", "WAYFARE_WORKSPACE"),
+)
+"""What a shell or a CI service may have set that shows in what commands print or find."""
+
+
+def pytest_configure() -> None:
+    """Let no test hang on whose shell it runs in, or on how fast the machine is."""
+    for name in SHELL_SETTINGS:
+        os.environ.pop(name, None)
+    os.environ["TERM"] = "xterm"
+    os.umask(0o022)
+    slow = [HealthCheck.too_slow]
+    settings.register_profile("tests", deadline=None, suppress_health_check=slow)
+    settings.load_profile("tests")
 
 
 def pytest_runtest_setup() -> None:
@@ -88,14 +106,14 @@ def find_interpreter(version: str) -> Path | None:
     if uv is None:
         return None
     command = [uv, "python", "find", "--managed-python", "--no-python-downloads", version]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=HANG_SECONDS)
     return Path(answer.stdout.strip()) if answer.returncode == 0 else None
 
 
 def runs(python: Path, version: str) -> bool:
     """Tell whether a candidate starts and is what its name says; a shim may not."""
     command = [str(python), "-c", "import sys; print('%d.%d' % sys.version_info[:2])"]
-    answer = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=HANG_SECONDS)
     return answer.returncode == 0 and answer.stdout.strip() == version
 
 
@@ -125,8 +143,6 @@ def make_environment(base: Path, cache: Path) -> Path:
 
 def install(*command: str) -> None:
     """Run one uv command; skip with what it said where the packages cannot be had."""
-    answer = subprocess.run(
-        command, capture_output=True, text=True, timeout=INSTALL_DEADLINE_SECONDS
-    )
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=INSTALL_SECONDS)
     if answer.returncode != 0:
         pytest.skip(f"`{' '.join(command)}` failed: {answer.stderr.strip()[-500:]}")

@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.chaos.family import descendants_of, find_left, tell, wait_until
+from tests.chaos.family import find_left, tell, wait_until
 from tests.chaos.ledger import Ledger
 from tests.chaos.strike import strike
 from tests.chaos.tally import Tally
+from tests.deadline import HANG_SECONDS
+from tests.processes import descendants_of
 
 from wayfare.evals.run import Run
 
 WORKSPACE = Path(__file__).resolve().parents[1] / "workspace"
-START_SECONDS = 120.0
 END_SECONDS = 600.0
 """A copy that is stopped while it starts is given up after 120 s, and a loaded machine is slow."""
-LEFT_SECONDS = 10.0
 MAX_STARTS = 60
 """How often one run is started before it counts as one that never ends."""
 SIZES = (100, 200, 300)
@@ -105,7 +105,7 @@ class Campaign:
         with log.open("w") as file:
             process = start([*arguments, "--workers", str(workers)], file)
         self.tally.workers[workers] += 1
-        begun = wait_until(lambda: has_begun(out) or process.poll() is not None, START_SECONDS)
+        begun = wait_until(lambda: has_begun(out) or process.poll() is not None, HANG_SECONDS)
         family = descendants_of(process.pid)
         if begun and has_begun(out):
             family |= self._strike(process, find_folder(out), kills)
@@ -134,7 +134,7 @@ class Campaign:
         return family | descendants_of(process.pid)
 
     def _look_after(self, family: set[int], log: Path, arguments: Sequence[str]) -> None:
-        left = find_left(family, LEFT_SECONDS)
+        left = find_left(family, HANG_SECONDS)
         if left:
             self.tally.failures.append(f"{arguments} left processes {left}")
             for pid in left:

@@ -10,7 +10,8 @@ import signal
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
+
+from tests.processes import children_of, command_of, is_alive
 
 LOOK_SECONDS = 0.02
 
@@ -37,38 +38,6 @@ class Family:
         )
 
 
-def descendants_of(pid: int) -> set[int]:
-    found: set[int] = set()
-    for child in children_of(pid):
-        found |= {child} | descendants_of(child)
-    return found
-
-
-def children_of(pid: int) -> list[int]:
-    """Return a process's children, those that other threads than its first started too."""
-    found: list[int] = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            found += [int(text) for text in task.read_text().split()]
-        except OSError:
-            continue
-    return found
-
-
-def command_of(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-    except OSError:
-        return ""
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 def tell(pid: int, number: signal.Signals) -> bool:
     """Send a signal; return whether the process was still there."""
     try:
@@ -79,6 +48,7 @@ def tell(pid: int, number: signal.Signals) -> bool:
 
 
 def wait_until(is_true: Callable[[], bool], seconds: float, look: float = LOOK_SECONDS) -> bool:
+    """Wait for at most so long; return whether it came true."""
     deadline = time.monotonic() + seconds
     while not is_true():
         if time.monotonic() > deadline:

@@ -7,7 +7,7 @@ from tests.chaos.campaign import Campaign
 from tests.chaos.soak import soak
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(1200)
 def test_killed_runs_lose_nothing_and_count_nothing_twice(tmp_path):
     tally = Campaign(tmp_path, seed=5, sizes=[40]).go(kills=8)
     print(tally.describe())
@@ -16,7 +16,7 @@ def test_killed_runs_lose_nothing_and_count_nothing_twice(tmp_path):
     assert tally.kills >= 8
 
 
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(1200)
 def test_a_run_with_faults_comes_to_the_same_as_one_without(tmp_path):
     report = soak(tmp_path, 300, fault_rate=0.05)
     print(report.describe())

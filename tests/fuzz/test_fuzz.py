@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from tests.fuzz.documents import fuzz_documents
 from tests.fuzz.folders import fuzz_folders
 from tests.fuzz.frames import fuzz_frames
@@ -27,7 +26,6 @@ def test_damaged_run_folders_are_refused_by_a_rule_or_hold_what_was_written():
     assert len(tally.outcomes) > 8
 
 
-@pytest.mark.timeout(120)
 def test_a_live_copy_outlives_what_is_done_to_it_and_serves_meanwhile():
     tally = fuzz_live(seed=1, count=2_000)
     assert tally.failures == []

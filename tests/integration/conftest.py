@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 WORKSPACE = Path(__file__).resolve().parents[1] / "workspace"
-DEADLINE_SECONDS = 120
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Wayfare:
             self.command(*arguments),
             capture_output=True,
             text=True,
-            timeout=DEADLINE_SECONDS,
+            timeout=HANG_SECONDS,
             env={**self.environment, **(environment or {})},
         )
         return Answer(done.returncode, done.stdout, done.stderr)

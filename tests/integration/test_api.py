@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 import wayfare
 from wayfare.evals.errors import SetupError
@@ -52,7 +53,7 @@ def test_a_program_and_the_command_make_the_same_run(tmp_path):
     command = [sys.executable, "-m", "wayfare", "eval", "drift", "--episodes", "2:6"]
     command += ["--repeats", "2", "--seed", "3", "--step-budget", "5", "--workers", "2"]
     command += ["--workspace", str(WORKSPACE), "--out", str(tmp_path)]
-    subprocess.run(command, check=True, timeout=60, capture_output=True)
+    subprocess.run(command, check=True, timeout=HANG_SECONDS, capture_output=True)
 
     (other,) = (folder for folder in tmp_path.iterdir() if folder.name != run.id)
     assert wayfare.Run.open(other.name, tmp_path).digest == run.digest
@@ -110,7 +111,7 @@ async def test_where_a_loop_runs_it_is_awaited(tmp_path):
         wayfare.evaluate("drift")
     options = {"workspaces": [WORKSPACE], "out": tmp_path, "episodes": 2}
     both = [wayfare.evaluate_async("drift", workers=n, **options) for n in (1, 2)]
-    first, second = await asyncio.wait_for(asyncio.gather(*both), 60)
+    first, second = await asyncio.wait_for(asyncio.gather(*both), HANG_SECONDS)
     assert (first.digest, first.id == second.id) == (second.digest, False)
 
 

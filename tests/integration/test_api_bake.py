@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.deadline import HANG_SECONDS
 
 import wayfare
 from wayfare.evals.errors import ResumeRefusedError, SetupError
@@ -87,7 +88,7 @@ async def test_where_a_loop_runs_it_is_awaited(tmp_path: Path) -> None:
         wayfare.bake("env_gallery", out=tmp_path / "store")
     options: dict[str, Any] = {"outputs": KEPT, "workspaces": [WORKSPACE], "episodes": 1}
     baking = wayfare.bake_async("env_gallery", out=tmp_path / "store", **options)
-    assert (await asyncio.wait_for(baking, 60)).status == "done"
+    assert (await asyncio.wait_for(baking, HANG_SECONDS)).status == "done"
 
 
 def test_nodesets_can_render_in_the_programs_process(tmp_path: Path) -> None:

@@ -12,16 +12,16 @@ from pathlib import Path
 
 import pytest
 
-DEADLINE_SECONDS = 240
+DEADLINE_SECONDS = 1100
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize("version", ["3.8", "3.13"])
 def test_nodeset_passes_its_tests_under(
     version: str, foreign_python: Callable[[str], Path], repo_root: Path, tmp_path: Path
 ) -> None:
     python = foreign_python(version)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\ntimeout = 60\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nfilterwarnings = error\ntimeout = 600\n")
     command = [
         str(python),
         "-m",

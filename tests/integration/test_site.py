@@ -11,6 +11,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 LOADED = re.compile(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="((?:https?:)?//[^"]+)"')
 
@@ -21,7 +22,12 @@ def site(repo_root, tmp_path_factory):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)]
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     done = subprocess.run(
-        command, cwd=repo_root, env=environment, capture_output=True, text=True, timeout=50
+        command,
+        cwd=repo_root,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=HANG_SECONDS,
     )
     assert done.returncode == 0, done.stderr
     return folder

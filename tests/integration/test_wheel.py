@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-DEADLINE_SECONDS = 120
+from tests.deadline import HANG_SECONDS
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Installation:
             env={**keep, "HOME": str(self.away)},
             capture_output=True,
             text=True,
-            timeout=DEADLINE_SECONDS,
+            timeout=HANG_SECONDS,
         )
         assert answer.returncode == 0, answer.stdout[-2000:] + answer.stderr[-4000:]
         return answer.stdout
@@ -73,12 +72,11 @@ def uv(arguments: list[str]) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=DEADLINE_SECONDS,
+        timeout=HANG_SECONDS,
     )
     assert answer.returncode == 0, answer.stderr
 
 
-@pytest.mark.timeout(300)
 def test_wheels_are_imported_from_outside_the_checkout(installation: Installation) -> None:
     show = "import nodeset, wayfare; print(nodeset.__file__); print(wayfare.__file__)"
 
@@ -87,7 +85,6 @@ def test_wheels_are_imported_from_outside_the_checkout(installation: Installatio
     assert all(Path(path).is_relative_to(installation.folder) for path in paths)
 
 
-@pytest.mark.timeout(300)
 def test_an_installed_wayfare_finds_the_shipped_nodesets(
     installation: Installation, repo_root: Path
 ) -> None:
@@ -99,7 +96,6 @@ def test_an_installed_wayfare_finds_the_shipped_nodesets(
     assert str(repo_root) not in text
 
 
-@pytest.mark.timeout(300)
 def test_an_installed_wayfare_runs_a_shipped_graph(installation: Installation) -> None:
     answer = installation.run("wayfare", "eval", "minigrid_planner", "--episodes", "2", "--json")
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 import wayfare
 
@@ -17,7 +18,11 @@ STUB = Path(wayfare.__file__).with_suffix(".pyi")
 def test_importing_loads_nothing_heavy():
     code = "import sys, wayfare; print({'pydantic', 'numpy', 'asyncio'} & set(sys.modules))"
     answer = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=HANG_SECONDS,
+        check=True,
     )
     assert answer.stdout.strip() == "set()"
 

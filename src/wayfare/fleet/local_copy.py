@@ -32,7 +32,7 @@ from wayfare.fleet.memory import measure_tree
 LISTEN_SECONDS = 120.0
 """How long a copy may take to listen: the start of its interpreter and the import of `nodeset`."""
 RETRY_SECONDS = 0.005
-DEATH_NOTICE_SECONDS = 2.0
+DEATH_NOTICE_SECONDS = 10.0
 """How long after a lost connection the keeper may take to tell how the copy ended."""
 TAIL_LINES = 40
 TAIL_BYTES = 32 * 1024

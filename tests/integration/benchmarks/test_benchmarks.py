@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 BENCHMARKS = Path(__file__).resolve().parents[3] / "benchmarks"
-DEADLINE_SECONDS = 240
 
 
 def run_tiny(name, folder):
@@ -18,7 +18,7 @@ def run_tiny(name, folder):
         [sys.executable, str(BENCHMARKS / f"{name}.py"), "--tiny", "--output", str(output)],
         capture_output=True,
         text=True,
-        timeout=DEADLINE_SECONDS,
+        timeout=HANG_SECONDS,
         cwd=folder,
     )
     assert done.returncode == 0, done.stderr
@@ -29,7 +29,6 @@ def run_tiny(name, folder):
     return document, tables.strip()
 
 
-@pytest.mark.timeout(DEADLINE_SECONDS + 30)
 @pytest.mark.parametrize("name", ["episodes", "stragglers", "startup", "scale", "memory"])
 def test_benchmark_prints_its_figures_and_a_table(name, tmp_path):
     _, tables = run_tiny(name, tmp_path)
@@ -37,7 +36,6 @@ def test_benchmark_prints_its_figures_and_a_table(name, tmp_path):
     assert tables.startswith("|")
 
 
-@pytest.mark.timeout(DEADLINE_SECONDS + 30)
 def test_pure_environments_measure_the_same_in_one_process_and_in_many(tmp_path):
     document, tables = run_tiny("pure_environments", tmp_path)
 

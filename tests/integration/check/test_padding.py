@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 POLICY = """
 from nodeset import BaseCanvasNode, BaseNodeSet, Deployment, PortDef
@@ -68,7 +69,7 @@ def find_torch() -> Path | None:
         python = Path(folder) / "python"
         if folder and python.exists():
             command = [str(python), "-c", "import torch, numpy, msgpack, xxhash"]
-            if subprocess.run(command, capture_output=True, timeout=60).returncode == 0:
+            if subprocess.run(command, capture_output=True, timeout=HANG_SECONDS).returncode == 0:
                 return python
     return None
 

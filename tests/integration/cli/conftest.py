@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-DEADLINE_SECONDS = 60
+from tests.deadline import HANG_SECONDS
 
 
 class Shell:
@@ -29,7 +28,7 @@ class Shell:
             [sys.executable, "-m", "wayfare", *arguments],
             capture_output=True,
             text=True,
-            timeout=DEADLINE_SECONDS,
+            timeout=HANG_SECONDS,
             cwd=self.folder,
             env=self.environment,
         )

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 BROKEN = "class A(BaseNodeSet):\n    name = open('x')\n"
 
 
@@ -13,7 +11,6 @@ def states(document: dict[str, Any]) -> dict[str, str]:
     return {finding["name"]: finding["state"] for finding in document["findings"]}
 
 
-@pytest.mark.timeout(180)
 def test_a_machine_that_is_well_is_said_to_be(wayfare: Any) -> None:
     answer = wayfare.run("doctor", "--json")
     assert answer.status == 0, answer.out
@@ -23,7 +20,6 @@ def test_a_machine_that_is_well_is_said_to_be(wayfare: Any) -> None:
     assert states(answer.document)["env_line"] == "ok"
 
 
-@pytest.mark.timeout(180)
 def test_what_is_missing_is_told_and_the_rest_is_looked_over_all_the_same(
     wayfare: Any, workspace: Any
 ) -> None:

@@ -6,8 +6,6 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.timeout(120)
-
 
 @pytest.mark.parametrize("command", ["call", "new nodeset", "new graph"])
 def test_every_example_of_the_help_works(shell, commands_of, command):

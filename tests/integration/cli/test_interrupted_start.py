@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGUSR2]
 WHILE_LOADING = """
@@ -68,7 +69,7 @@ def run(
         [sys.executable, "-c", program.format(number=int(number))],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=HANG_SECONDS,
         preexec_fn=lambda: signal.signal(number, handler),
     )
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-pytestmark = pytest.mark.timeout(120)
-
 
 def evaluate(shell, commands_of, line):
     (command,) = commands_of(shell(line))

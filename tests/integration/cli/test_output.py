@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from tests.deadline import HANG_SECONDS
+
 GRAPH = "line"
 
 
@@ -15,7 +17,7 @@ def test_a_full_disk_under_stdout_keeps_the_run_and_is_one_sentence(wayfare) -> 
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
+            timeout=HANG_SECONDS,
             env=wayfare.environment,
         )
     assert done.returncode == 3

@@ -6,16 +6,15 @@ import hashlib
 import json
 import os
 import signal
-import time
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.deadline import HANG_SECONDS, wait_until
 
-pytestmark = pytest.mark.timeout(300)
 KEPT = ("--outputs", "rgb,depth,far")
-DEADLINE_SECONDS = 60.0
 
 
 def bake(wayfare: Any, out: Path, *arguments: str, status: int = 0) -> dict[str, Any]:
@@ -34,11 +33,25 @@ def finished_rows(folder: Path) -> int:
     return int(np.load(path).sum()) if (folder / "store.json").exists() else 0
 
 
-def wait_for_rows(folder: Path, count: int) -> None:
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while finished_rows(folder) < count:
-        assert time.monotonic() < deadline, f"{finished_rows(folder)} rows after all this time"
-        time.sleep(0.01)
+def held(folder: Path) -> tuple[str, ...]:
+    """Return options by which a copy holds on after 60 views while the folder says so: in its
+    second scene, however slow or quick a machine is."""
+    return ("--set", f"env_gallery.hold={folder / 'hold'}", "--set", "env_gallery.hold_after=60")
+
+
+def start_and_hold(wayfare: Any, out: Path, count: int) -> subprocess.Popen[str]:
+    """Start to fill a store; return once so many rows are finished, and hold it there."""
+    (out.parent / "hold").touch()
+    options = (*KEPT, *held(out.parent))
+    process: subprocess.Popen[str] = wayfare.start(
+        "bake", "env_gallery", "--out", str(out), *options
+    )
+    wait_until(lambda: finished_rows(out) >= count)
+    return process
+
+
+def let_go(folder: Path) -> None:
+    (folder / "hold").unlink()
 
 
 def test_the_number_of_workers_changes_no_byte(wayfare: Any, tmp_path: Path) -> None:
@@ -51,16 +64,15 @@ def test_the_number_of_workers_changes_no_byte(wayfare: Any, tmp_path: Path) -> 
 
 
 def test_killed_and_resumed_it_ends_in_the_same_bytes(wayfare: Any, tmp_path: Path) -> None:
-    slow = ("--set", "env_gallery.seconds=0.01")
-    bake(wayfare, tmp_path / "whole", *slow)
+    bake(wayfare, tmp_path / "whole", *held(tmp_path))
     killed = tmp_path / "killed"
-    for share in (1, 90):
-        process = wayfare.start("bake", "env_gallery", "--out", str(killed), *KEPT, *slow)
-        wait_for_rows(killed, share)
+    for rows in (40, 80):
+        process = start_and_hold(wayfare, killed, rows)
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=DEADLINE_SECONDS)
+        process.communicate(timeout=HANG_SECONDS)
+    let_go(tmp_path)
     assert 0 < finished_rows(killed) < 166
-    resumed = bake(wayfare, killed, *slow, "--workers", "2")
+    resumed = bake(wayfare, killed, *held(tmp_path), "--workers", "2")
     assert resumed["kept"] + resumed["rendered"] == resumed["rows"] == 166
     assert resumed["kept"] > 0
     assert hash_files(killed) == hash_files(tmp_path / "whole")
@@ -69,16 +81,15 @@ def test_killed_and_resumed_it_ends_in_the_same_bytes(wayfare: Any, tmp_path: Pa
 def test_a_signal_ends_it_in_order_and_a_finished_store_needs_nothing(
     wayfare: Any, tmp_path: Path
 ) -> None:
-    slow = ("--set", "env_gallery.seconds=0.01")
     out = tmp_path / "store"
-    process = wayfare.start("bake", "env_gallery", "--out", str(out), *KEPT, *slow)
-    wait_for_rows(out, 1)
+    process = start_and_hold(wayfare, out, 40)
     process.send_signal(signal.SIGINT)
-    process.communicate(timeout=DEADLINE_SECONDS)
+    process.communicate(timeout=HANG_SECONDS)
+    let_go(tmp_path)
     assert process.returncode == 75
-    assert bake(wayfare, out, *slow)["kept"] > 0
+    assert bake(wayfare, out, *held(tmp_path))["kept"] > 0
     before = hash_files(out)
-    again = bake(wayfare, out, *slow)
+    again = bake(wayfare, out, *held(tmp_path))
     assert (again["rendered"], again["kept"]) == (0, again["rows"])
     assert hash_files(out) == before
 
@@ -196,12 +207,11 @@ def test_a_finished_store_gives_the_earlier_verdict_as_such(wayfare: Any, tmp_pa
 
 
 def test_two_processes_do_not_fill_one_store(wayfare: Any, tmp_path: Path) -> None:
-    slow, out = ("--set", "env_gallery.seconds=0.02"), tmp_path / "store"
-    process = wayfare.start("bake", "env_gallery", "--out", str(out), *KEPT, *slow)
-    wait_for_rows(out, 1)
-    os.kill(process.pid, signal.SIGSTOP)
+    out = tmp_path / "store"
+    process = start_and_hold(wayfare, out, 40)
     try:
-        assert "being filled by another process" in bake(wayfare, out, *slow, status=2)["err"]
+        refused = bake(wayfare, out, *held(tmp_path), status=2)
+        assert "being filled by another process" in refused["err"]
     finally:
         process.kill()
-        process.communicate(timeout=DEADLINE_SECONDS)
+        process.communicate(timeout=HANG_SECONDS)

@@ -107,7 +107,6 @@ def variants(evaluate: Evaluate, tmp_path: Path) -> Iterator[tuple[str, dict[str
     return run()
 
 
-@pytest.mark.timeout(240)
 def test_no_result_depends_on_what_ran_at_once(
     variants: Iterator[tuple[str, dict[str, Any]]],
 ) -> None:
@@ -116,7 +115,8 @@ def test_no_result_depends_on_what_ran_at_once(
     assert {run["status"] for run in runs.values()} == {"done"}
     assert len({run["digest"] for run in runs.values()}) == 1, {n: runs[n]["digest"] for n in runs}
     assert set(means(runs["call by call"]).values()) == {1.0}
-    assert min(means(runs["8 workers"]).values()) > max(means(runs["1 workers"]).values())
+    alone, together = means(runs["1 workers"]), means(runs["8 workers"])
+    assert all(together[scorer] > alone[scorer] for scorer in alone)
     assert runs["1 workers"]["invariance"]["claimed"]
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from wayfare.store.frames import read_frames
 
@@ -16,7 +17,6 @@ SIZE = 400 * 1024
 ROOM = 70 * 1024
 """What is left for the run at first; it needs more."""
 EPISODES = ("--set", "env_drift.count=200", "--workers", "3")
-DEADLINE_SECONDS = 60.0
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_run_waits_for_room_and_goes_on(wayfare: Any, small_disk: Path) -> None:
     there = len(list(read_frames(folder / "episodes.frames")))
     assert 0 < there < 200
     (small_disk / "ballast").unlink()
-    out, err = process.communicate(timeout=DEADLINE_SECONDS)
+    out, err = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, err
     assert "there is room on the disk again" in err
     undisturbed = wayfare.evaluate("drift", *EPISODES)
@@ -63,7 +63,7 @@ def test_run_that_waits_for_room_ends_cleanly_and_can_be_resumed(
 ) -> None:
     process = start_until_full(wayfare, small_disk, "drift", *EPISODES, "--json")
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=DEADLINE_SECONDS)
+    out, err = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 75, err
     assert '"status": "incomplete"' in out
     (folder,) = (small_disk / "runs").iterdir()
@@ -83,7 +83,7 @@ def test_recordings_wait_for_room_too(wayfare: Any, small_disk: Path, mode: str)
     camera = ("camera", "--set", "env_camera.count=200", "--record", mode)
     process = start_until_full(wayfare, small_disk, *camera, "--workers", "2", "--json")
     subprocess.run(["mount", "-o", f"remount,size={100 * SIZE}", str(small_disk)], check=True)
-    out, err = process.communicate(timeout=DEADLINE_SECONDS)
+    out, err = process.communicate(timeout=HANG_SECONDS)
     assert process.returncode == 0, err
     assert '"completed": 200' in out
     (folder,) = (small_disk / "runs").iterdir()

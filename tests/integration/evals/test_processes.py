@@ -6,43 +6,22 @@ import json
 import os
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-FIVE_SECONDS = 5.0
-
-
-def list_processes() -> Iterator[tuple[int, int, str]]:
-    """Yield pid, parent and command line of all processes that run."""
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                state, parent = (entry / "stat").read_text().rpartition(")")[2].split()[:2]
-                command = (entry / "cmdline").read_text().replace("\0", " ")
-            except (FileNotFoundError, ProcessLookupError):
-                continue
-            if state != "Z":
-                yield int(entry.name), int(parent), command
+from tests.deadline import HANG_SECONDS, wait_until
+from tests.processes import children_of, command_of, descendants_of, is_alive
 
 
-def list_below(root: int) -> dict[int, str]:
-    """Return the processes that descend from one, with their command lines."""
-    found: dict[int, str] = {}
-    everything = list(list_processes())
-    for _ in range(5):
-        found |= {p: text for p, parent, text in everything if parent == root or parent in found}
-    return found
+def read_daemons(folder: Path) -> list[str]:
+    """Return what the daemons of copies have noted: their process ids."""
+    return [note.read_text() for note in folder.glob("*.daemon")]
 
 
-def wait_until(claim: Callable[[], bool], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while not claim():
-        assert time.monotonic() < deadline, "did not happen in time"
-        time.sleep(0.02)
+def are_gone(pids: Iterable[int]) -> bool:
+    return not any(map(is_alive, pids))
 
 
 @pytest.fixture
@@ -58,51 +37,47 @@ def running(
     options = [x for k, v in settings.items() for x in ("--set", f"env_faulty.{k}={v}")]
     process = wayfare.start("eval", "faulty", "--workers", "2", "--json", *options)
     runs = tmp_path / "runs"
-    wait_until(lambda: len(list(tmp_path.glob("*.daemon"))) == 2, 60)
-    wait_until(lambda: any(p.stat().st_size for p in runs.glob("*/episodes.frames")), 60)
+    wait_until(lambda: sum(map(bool, read_daemons(tmp_path))) == 2)
+    wait_until(lambda: any(p.stat().st_size for p in runs.glob("*/episodes.frames")))
     with process:
         yield process
         process.kill()
 
 
-def list_shared_memory() -> set[str]:
-    return {entry.name for entry in Path("/dev/shm").iterdir()}
+def list_shared_memory(pids: Iterable[int]) -> set[Path]:
+    """Return the files of shared memory that processes map, by what the kernel says of each."""
+    lines = [line for pid in pids for line in Path(f"/proc/{pid}/maps").read_text().splitlines()]
+    return {Path(line.split()[5]) for line in lines if " /dev/shm/" in line}
 
 
-def test_five_seconds_after_the_main_process_was_killed_nothing_is_left(
+def test_nothing_is_left_after_the_main_process_was_killed(
     running: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    started = list_below(running.pid)
-    daemons = {int(note.read_text()) for note in tmp_path.glob("*.daemon")}
-    sockets = [
-        Path(part[5:])
-        for text in started.values()
-        for part in text.split()
-        if part.startswith("unix:")
-    ]
+    started = {pid: command_of(pid) for pid in descendants_of(running.pid)}
+    daemons = set(map(int, read_daemons(tmp_path)))
+    words = {word for command in started.values() for word in command.split()}
+    sockets = [Path(word[5:]) for word in words if word.startswith("unix:")]
     assert len(sockets) == 3
     assert all(path.exists() for path in sockets)
-    memory = list_shared_memory()
+    memory = list_shared_memory(started)
     running.kill()
-    killed = time.monotonic()
-    pids = {*started, *daemons}
-    wait_until(lambda: not pids & {pid for pid, _, _ in list_processes()}, FIVE_SECONDS)
-    wait_until(lambda: not sockets[0].parent.exists(), killed + FIVE_SECONDS - time.monotonic())
-    assert list_shared_memory() <= memory
+    wait_until(lambda: are_gone({*started, *daemons}))
+    wait_until(lambda: not sockets[0].parent.exists())
+    assert not any(path.exists() for path in memory)
 
 
-@pytest.mark.parametrize("running", [8], indirect=True)
+@pytest.mark.parametrize("running", [16], indirect=True)
 def test_a_run_whose_keeper_is_killed_goes_on_with_fresh_copies(
     running: subprocess.Popen[str], tmp_path: Path
 ) -> None:
-    keeper = next(pid for pid, text in list_below(running.pid).items() if "keeper.py" in text)
-    daemons = {int(note.read_text()) for note in tmp_path.glob("*.daemon")}
+    (keeper,) = (pid for pid in children_of(running.pid) if "keeper.py" in command_of(pid))
+    daemons = set(map(int, read_daemons(tmp_path)))
     os.kill(keeper, signal.SIGKILL)
-    wait_until(lambda: not daemons & {pid for pid, _, _ in list_processes()}, 20)
-    out, err = running.communicate(timeout=100)
+    wait_until(lambda: are_gone(daemons))
+    out, err = running.communicate(timeout=HANG_SECONDS)
     assert running.returncode == 0, err
     document = json.loads(out)
-    assert document["episodes"]["completed"] == 8
+    assert document["episodes"]["completed"] == 16
     copies = [copy for nodeset in document["nodesets"].values() for copy in nodeset["copies"]]
     assert [copy["restarts"] for copy in copies] == [1, 1, 1]
 
@@ -113,5 +88,5 @@ def test_a_daemon_of_a_copy_ends_with_it_while_the_run_goes_on(
     note = next(iter(tmp_path.glob("*.daemon")))
     copy, daemon = int(note.stem), int(note.read_text())
     os.kill(copy, signal.SIGKILL)
-    wait_until(lambda: daemon not in {pid for pid, _, _ in list_processes()}, 20)
+    wait_until(lambda: not is_alive(daemon))
     assert running.poll() is None

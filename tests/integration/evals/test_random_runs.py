@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from tests.deadline import HANG_SECONDS
 from tests.unit.engine.equivalence.drawing import Draw
 from tests.unit.engine.equivalence.world import BUDGET, MANIFESTS
 
@@ -29,7 +30,6 @@ from wayfare.graph.document import read_graph
 from wayfare.graph.tooltype import nodesets_of
 from wayfare.graph.validate import validate
 
-DEADLINE_SECONDS = 60
 MAX_KILLS = 3
 RETRIES = 4
 """More than copies are killed: no episode may end by its infrastructure."""
@@ -193,7 +193,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 async def run(graph: dict[str, Any], folder: Path, workers: int, trouble: Trouble) -> Any:
     """Return digest and table of one run, without what may differ."""
     with tempfile.TemporaryDirectory() as out:
-        async with asyncio.timeout(DEADLINE_SECONDS):
+        async with asyncio.timeout(HANG_SECONDS):
             done = await evaluate_async(
                 graph,
                 workers=workers,
@@ -221,10 +221,8 @@ def draw_graph(rnd: random.Random, fails_at: int) -> dict[str, Any]:
     return {**graph, "environment": "S", "nodesets": nodesets}
 
 
-@pytest.mark.timeout(300)
 @settings(
     max_examples=12,
-    deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # another seed is no smaller case
     suppress_health_check=list(HealthCheck),
 )

@@ -2,22 +2,45 @@
 
 from __future__ import annotations
 
-import time
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import av
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from wayfare.store.recording import VIDEOS_FOLDER
 from wayfare.store.recording_videos import VideoRecord
 from wayfare.store.run import RunReader
 
 MODES = ("none", "actions", "frames", "full")
-MAX_GROWTH_MIB = 12.0
-"""What the memory of a process may grow by that holds none of its 120 MiB of frames."""
-POLL_SECONDS = 0.05
+MAX_GROWTH_KIB = 12 * 1024
+"""What the memory of a process may grow by that holds none of its 70 MiB of frames."""
+WORKSPACE = Path(__file__).resolve().parents[2] / "workspace"
+TWO_RUNS = """
+import sys
+from pathlib import Path
+
+import wayfare
+
+workspace, out = sys.argv[1:]
+for count in (50, 300):
+    run = wayfare.evaluate(
+        "camera",
+        overrides={"env_camera.count": count, "env_camera.steps": 20},
+        record="frames",
+        workers=4,
+        workspaces=[workspace],
+        out=out,
+    )
+    lines = Path("/proc/self/status").read_text().splitlines()
+    (peak,) = (line.split()[1] for line in lines if line.startswith("VmHWM:"))
+    print(sum(1 for _ in run.folder.glob("videos/*/*.mp4")), peak)
+"""
+"""Prints of each run how many videos it made, and the most KiB that the process has held so far."""
 
 
 def run(wayfare: Any, *arguments: str, status: int = 0) -> RunReader:
@@ -31,7 +54,6 @@ def decode(reader: RunReader, video: VideoRecord) -> list[tuple[int, int]]:
         return [(frame.width, frame.height) for frame in container.decode(video=0)]
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("graph", ["camera", "line"])
 def test_recording_changes_no_result(wayfare: Any, graph: str) -> None:
     digests = {
@@ -152,35 +174,11 @@ def test_a_choice_that_nothing_can_tell_is_refused_before_the_first_episode(wayf
     assert "this run measures at, turns" in answer.err
 
 
-@pytest.mark.timeout(240)
-def test_the_memory_of_a_run_does_not_grow_with_what_it_records(wayfare: Any) -> None:
-    process = wayfare.start(
-        *("eval", "camera", "--record", "frames", "--workers", "4", "--json"),
-        *("--set", "env_camera.count=500", "--set", "env_camera.steps=20"),
-    )
-    samples: list[tuple[int, float]] = []
-    while process.poll() is None:
-        samples.append((count_videos(wayfare.folder), resident_mib(process.pid)))
-        time.sleep(POLL_SECONDS)
-    process.communicate()
+def test_the_memory_of_a_run_does_not_grow_with_what_it_records(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", TWO_RUNS, str(WORKSPACE), str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=HANG_SECONDS)
 
-    assert process.returncode == 0
-    assert count_videos(wayfare.folder) == 500
-    early = next(mib for count, mib in samples if count >= 100)
-    late = max(mib for count, mib in samples if count >= 400 and mib)
-    print(f"{early:.1f} MiB after 100 episodes, at most {late:.1f} MiB after 400")
-    assert late - early < MAX_GROWTH_MIB
-
-
-def count_videos(folder: Path) -> int:
-    return sum(1 for _ in folder.glob("runs/*/videos/*/*.mp4"))
-
-
-def resident_mib(pid: int) -> float:
-    """Return the memory of a process; 0 once it has ended."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0.0
-    lines = (line.split() for line in status.splitlines())
-    return next((int(line[1]) / 1024 for line in lines if line[0] == "VmRSS:"), 0.0)
+    assert done.returncode == 0, done.stderr
+    (few, small), (many, large) = (map(int, line.split()) for line in done.stdout.splitlines())
+    assert (few, many) == (50, 300)
+    assert large - small < MAX_GROWTH_KIB

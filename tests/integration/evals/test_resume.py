@@ -6,13 +6,13 @@ import json
 import os
 import shutil
 import signal
-import subprocess
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.deadline import HANG_SECONDS
+from tests.integration.evals.held_run import held, kill_in_the_middle, let_go, start_and_hold
 
 import wayfare as api
 from wayfare.evals.errors import ResumeRefusedError
@@ -20,29 +20,6 @@ from wayfare.evals.recorder_lost import LOST
 from wayfare.store.run import RunReader
 
 WORKSPACE = Path(__file__).resolve().parents[2] / "workspace"
-SLOW = ("--set", "env_drift.count=40", "--set", "env_drift.max_delay_s=0.02")
-DEADLINE_SECONDS = 60.0
-TEN_RECORDS = 4000
-
-
-def wait_for_records(folder: Path, process: subprocess.Popen[str]) -> Path:
-    """Wait until some episodes of the only run in `folder` are on disk; return the run's folder."""
-    deadline = time.monotonic() + DEADLINE_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        for path in folder.glob("*/episodes.frames"):
-            if path.stat().st_size > TEN_RECORDS:
-                return path.parent
-        time.sleep(0.01)
-    raise AssertionError("no episode finished")
-
-
-def kill_in_the_middle(wayfare: Any, *arguments: str) -> Path:
-    """Start a run, kill it when some of its episodes are on disk, and return its folder."""
-    process = wayfare.start("eval", *arguments)
-    folder = wait_for_records(wayfare.folder / "runs", process)
-    process.kill()
-    process.communicate(timeout=DEADLINE_SECONDS)
-    return folder
 
 
 def table_of(document: dict[str, Any]) -> list[tuple[Any, ...]]:
@@ -51,7 +28,7 @@ def table_of(document: dict[str, Any]) -> list[tuple[Any, ...]]:
 
 
 def test_killed_run_ends_in_the_table_of_an_undisturbed_one(wayfare: Any) -> None:
-    folder = kill_in_the_middle(wayfare, "drift", *SLOW, "--workers", "3")
+    folder = kill_in_the_middle(wayfare, "drift", *held(wayfare), "--workers", "3")
     before = wayfare.show(str(folder))
     assert before["status"] == "incomplete"
     assert 0 < before["episodes"]["completed"] < 40
@@ -64,7 +41,7 @@ def test_killed_run_ends_in_the_table_of_an_undisturbed_one(wayfare: Any) -> Non
     assert f"{before['episodes']['completed']} of them kept, 2 workers" in answer.err
     after = wayfare.show(str(folder))
     wayfare.environment["WAYFARE_RUNS"] = str(wayfare.folder / "undisturbed")
-    undisturbed = wayfare.evaluate("drift", *SLOW, "--workers", "4")
+    undisturbed = wayfare.evaluate("drift", *held(wayfare), "--workers", "4")
     assert (after["status"], after["digest"]) == ("done", undisturbed["digest"])
     assert table_of(after) == table_of(wayfare.show(undisturbed["out"]))
     assert after["metrics"] == undisturbed["metrics"]
@@ -75,7 +52,7 @@ def test_killed_run_ends_in_the_table_of_an_undisturbed_one(wayfare: Any) -> Non
 
 
 def test_what_is_finished_is_not_run_again(wayfare: Any) -> None:
-    folder = kill_in_the_middle(wayfare, "drift", *SLOW, "--workers", "3")
+    folder = kill_in_the_middle(wayfare, "drift", *held(wayfare), "--workers", "3")
     reader = RunReader.open(folder, folder.parent)
     kept = {record.key: record for record in reader.records()}
 
@@ -89,10 +66,11 @@ def test_what_is_finished_is_not_run_again(wayfare: Any) -> None:
 
 
 def test_run_that_was_interrupted_says_how_it_goes_on(wayfare: Any) -> None:
-    process = wayfare.start("eval", "drift", *SLOW, "--workers", "2")
-    folder = wait_for_records(wayfare.folder / "runs", process)
+    soon = ("--workers", "2", "--drain-seconds", "0.1")
+    process, folder = start_and_hold(wayfare, "drift", *held(wayfare), *soon)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=DEADLINE_SECONDS)
+    out, err = process.communicate(timeout=HANG_SECONDS)
+    let_go(wayfare)
     assert process.returncode == 75, err
     assert f"wayfare eval --resume {folder}" in out
     listed = wayfare.run("runs", "--json").document
@@ -147,20 +125,20 @@ def test_resumed_run_is_looked_for_where_out_says(wayfare: Any, tmp_path: Path) 
 
 
 def test_run_of_several_workers_goes_on_in_process_with_one(wayfare: Any) -> None:
-    folder = kill_in_the_middle(wayfare, "drift", *SLOW, "--workers", "3")
+    folder = kill_in_the_middle(wayfare, "drift", *held(wayfare), "--workers", "3")
     answer = wayfare.run("eval", "--resume", str(folder), "--in-process", "--force", "--json")
     assert answer.status == 0, answer.err
     assert answer.document["worker_count"] == 1
 
 
 def test_second_process_is_refused_and_told_who_writes(wayfare: Any) -> None:
-    process = wayfare.start("eval", "drift", *SLOW, "--workers", "1")
-    folder = wait_for_records(wayfare.folder / "runs", process)
+    process, folder = start_and_hold(wayfare, "drift", *held(wayfare))
     answer = wayfare.run("eval", "--resume", str(folder))
     assert answer.status == 2
     assert f"is being written by pid {process.pid} on {os.uname().nodename}" in answer.err
     process.kill()
-    process.communicate(timeout=DEADLINE_SECONDS)
+    process.communicate(timeout=HANG_SECONDS)
+    let_go(wayfare)
     assert wayfare.run("eval", "--resume", str(folder)).status == 0
 
 
@@ -175,7 +153,7 @@ def test_changed_nodeset_is_refused_by_name_and_forced_on_record(
 ) -> None:
     root = write_workspace(workspace)
     wayfare.environment["WAYFARE_WORKSPACE"] = str(root)
-    folder = kill_in_the_middle(wayfare, "drift", *SLOW, "--workers", "3")
+    folder = kill_in_the_middle(wayfare, "drift", *held(wayfare), "--workers", "3")
     with (root / "nodesets/policy_sum.py").open("a") as file:
         file.write("\n# one line more\n")
 
@@ -193,7 +171,7 @@ def test_changed_nodeset_is_refused_by_name_and_forced_on_record(
 
 
 def test_changed_graph_and_list_are_refused_and_each_difference_is_named(wayfare: Any) -> None:
-    folder = kill_in_the_middle(wayfare, "drift", *SLOW, "--workers", "3")
+    folder = kill_in_the_middle(wayfare, "drift", *held(wayfare), "--workers", "3")
     graph = json.loads((WORKSPACE / "graphs/drift.json").read_text())
     graph["step_budget"] = 3
     other = wayfare.folder / "other.json"

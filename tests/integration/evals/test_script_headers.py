@@ -88,7 +88,6 @@ def states(sims: Any, *names: str) -> dict[str, dict[str, Any]]:
     return {row["name"]: row["interpreter"] for row in answer.document["nodesets"]}
 
 
-@pytest.mark.timeout(400)
 def test_one_graph_runs_in_three_pythons_at_once_each_with_its_header(sims: Any) -> None:
     assert "environment of env_old: building for Python 3.8" in build(sims)
     first = sims.evaluate("three", "--workers", "2")
@@ -101,7 +100,6 @@ def test_one_graph_runs_in_three_pythons_at_once_each_with_its_header(sims: Any)
         assert header["nodesets"][f"env_{name}"]["packages"]["six"]
 
 
-@pytest.mark.timeout(400)
 def test_the_first_use_builds_and_tells_so(sims: Any) -> None:
     assert states(sims, "env_own")["env_own"]["state"] == "not built"
     answer = sims.run("eval", "one", "--json")
@@ -112,7 +110,6 @@ def test_the_first_use_builds_and_tells_so(sims: Any) -> None:
     assert states(sims, "env_own")["env_own"]["state"] == "ready"
 
 
-@pytest.mark.timeout(400)
 def test_the_list_shows_each_interpreter_and_builds_nothing(sims: Any) -> None:
     answer = sims.run("nodesets", "env_own", "env_old")
     assert answer.status == 0
@@ -136,7 +133,6 @@ def fake_conda(sims: Any, name: str, python: Path) -> None:
     sims.environment["MAMBA_ROOT_PREFIX"] = str(sims.folder / "conda")
 
 
-@pytest.mark.timeout(400)
 def test_a_nodeset_runs_in_the_conda_environment_that_it_names(
     sims: Any, workspace: Any, foreign_python: Callable[[str], Path]
 ) -> None:
@@ -149,7 +145,6 @@ def test_a_nodeset_runs_in_the_conda_environment_that_it_names(
     assert (found["wish"], found["state"]) == ("conda:sim", "ready")
 
 
-@pytest.mark.timeout(400)
 @pytest.mark.parametrize(
     ("header", "python", "words"),
     [

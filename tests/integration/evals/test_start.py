@@ -31,7 +31,7 @@ class Step(BaseCanvasNode):
 
     def forward(self, inputs, ctx):
         if self.nodeset.config["fails"]:
-            threading.Event().wait(100)
+            threading.Event().wait()
         Path(self.nodeset.config["folder"], "stepped").touch()
         return {"done": True}
 
@@ -57,7 +57,7 @@ class LateNodeSet(BaseNodeSet):
     def wait_for_a_step(self, folder):
         if self.config["fails"]:
             raise RuntimeError("no device is left for this copy")
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 200
         while not (folder / "stepped").exists():
             if time.monotonic() > deadline:
                 raise TimeoutError("no other worker began before all copies were ready")

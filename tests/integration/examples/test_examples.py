@@ -11,12 +11,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 import wayfare
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLES = ROOT / "examples"
-SCRIPTS = [*EXAMPLES.glob("*.py"), *(ROOT / "docs" / "snippets").glob("*.py")]
+SCRIPTS = sorted([*EXAMPLES.glob("*.py"), *(ROOT / "docs" / "snippets").glob("*.py")])
 MAX_LINES = 59
 SUBGRAPHS = {"look_ahead", "score_view"}
 
@@ -83,13 +84,12 @@ def test_the_first_page_shows_what_its_command_prints(wayfare):
     assert run["digest"] in (ROOT / "docs" / "index.md").read_text()
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_runs(script, tmp_path):
     command = [sys.executable, str(script)]
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     done = subprocess.run(
-        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=150
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=HANG_SECONDS
     )
 
     assert done.returncode == 0, done.stderr

@@ -5,6 +5,7 @@ from contextlib import asynccontextmanager
 
 import numpy as np
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from nodeset import wire
 from nodeset.errors import AuthorError, WireError, to_payload
@@ -12,7 +13,7 @@ from wayfare.fleet.connection import connect
 from wayfare.fleet.errors import BudgetExceededError, CopyFailedError
 from wayfare.fleet.line import open_line
 
-CALL = {"budget_seconds": 20, "config": {}, "inputs": {}, "step": 0, "seed": 0}
+CALL = {"budget_seconds": HANG_SECONDS, "config": {}, "inputs": {}, "step": 0, "seed": 0}
 
 
 class Server:
@@ -37,7 +38,7 @@ class Server:
         writer.close()
 
     async def wait_for(self, op):
-        async with asyncio.timeout(20), self.arrived:
+        async with asyncio.timeout(HANG_SECONDS), self.arrived:
             await self.arrived.wait_for(lambda: op in [m["op"] for m in self.received])
         return next(m for m in self.received if m["op"] == op)
 
@@ -95,7 +96,7 @@ async def test_replies_are_matched_by_id_in_any_order(tmp_path):
         return
 
     async with connected(tmp_path, answer) as (server, connection):
-        requests = [connection.request("health", budget_seconds=20) for _ in range(2)]
+        requests = [connection.request("health", budget_seconds=HANG_SECONDS) for _ in range(2)]
         assert await asyncio.gather(*requests) == [{"n": 0}, {"n": 1}]
 
 
@@ -117,7 +118,7 @@ async def test_a_lost_connection_fails_everything_under_way_with_its_cause(tmp_p
         assert all("SIGKILL" in str(outcome) for outcome in outcomes)
         assert connection.is_lost
         with pytest.raises(CopyFailedError):
-            await connection.request("health", budget_seconds=20)
+            await connection.request("health", budget_seconds=HANG_SECONDS)
 
 
 async def test_a_call_past_its_budget_names_tool_and_budget_and_is_withdrawn(tmp_path):

@@ -7,13 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from tests.deadline import HANG_SECONDS, wait_until
 from uv import find_uv_bin
 
-DEADLINE_SECONDS = 120
 BUILDER = Path(__file__).with_name("builder.py")
 HEADER = "# /// script\n# requires-python = '>=3.8'\n# dependencies = [{}]\n{}# ///\n"
 NO_INDEX = "# [tool.uv]\n# no-index = true\n"
@@ -30,15 +29,16 @@ class Workshop:
         self.asked = folder / "asked"
         self.pids = folder / "pids"
         self.started: list[subprocess.Popen[str]] = []
+        self.hold = folder / "hold"
         self.write()
-        self.hold_up(0)
+        self.write_uv()
 
     def write(self, dependencies: str = "", settings: str = "") -> None:
         self.file.write_text(HEADER.format(dependencies, settings))
 
-    def hold_up(self, seconds: float) -> None:
-        """Have uv take that much longer to install."""
-        wait = f'test "$2" = install && sleep {seconds}' if seconds else "true"
+    def write_uv(self) -> None:
+        """Write a uv that does not install while there is the file `hold`."""
+        wait = f'while [ "$2" = install ] && [ -e {self.hold} ]; do sleep 0.05; done'
         note = f'echo $$ >> {self.pids}\necho "$1 $2" >> {self.asked}'
         text = f'#!/bin/sh\n{note}\n{wait}\nexec {find_uv_bin()} "$@"\n'
         self.uv.write_text(text)
@@ -57,30 +57,37 @@ class Workshop:
 
     def build(self, **variables: str) -> tuple[str, str]:
         """Return the interpreter's path, or "", and what was said."""
-        out, err = self.start(**variables).communicate(timeout=DEADLINE_SECONDS)
+        out, err = self.start(**variables).communicate(timeout=HANG_SECONDS)
         return out.strip(), err
 
     def expect_built(self, **variables: str) -> Path:
         path, said = self.build(**variables)
-        if "without a network" in said:
-            pytest.skip("the packages of an environment can't be had without a network")
+        skip_without_network(said)
         assert path, said
         return Path(path)
 
     def count(self, step: str) -> int:
         return self.asked.read_text().splitlines().count(step) if self.asked.exists() else 0
 
-    def wait_for(self, step: str) -> None:
-        deadline = time.monotonic() + DEADLINE_SECONDS
-        while not self.count(step):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+    def start_and_hold(self) -> subprocess.Popen[str]:
+        """Start to build, and return when uv is about to install, which it does not yet."""
+        self.hold.touch()
+        process = self.start()
+        wait_until(lambda: self.count("pip install") or process.poll() is not None)
+        if process.poll() is not None:
+            skip_without_network(process.communicate()[1])
+        assert process.poll() is None
+        return process
 
     def close(self) -> None:
         for process in self.started:
             if process.poll() is None:
                 process.kill()
             process.communicate()
+        self.end_uv()
+
+    def end_uv(self) -> None:
+        """End what was asked of uv, though who asked has ended."""
         for pid in self.pids.read_text().split() if self.pids.exists() else ():
             with contextlib.suppress(ProcessLookupError):  # each is the leader of a group
                 os.killpg(int(pid), signal.SIGKILL)
@@ -94,9 +101,14 @@ def workshop(tmp_path):
     found.close()
 
 
+def skip_without_network(said: str) -> None:
+    if "without a network" in said:
+        pytest.skip("the packages of an environment can't be had without a network")
+
+
 def imports(python: Path, *names: str) -> bool:
     command = [str(python), "-I", "-c", f"import {', '.join(names)}"]
-    return subprocess.run(command, capture_output=True, timeout=DEADLINE_SECONDS).returncode == 0
+    return subprocess.run(command, capture_output=True, timeout=HANG_SECONDS).returncode == 0
 
 
 def test_an_environment_has_what_the_header_and_nodeset_need_and_a_lock_with_hashes(workshop):
@@ -153,32 +165,27 @@ def test_a_package_that_is_nowhere_is_named(workshop):
     assert "package 'absent-package' can't be had for Python" in said
 
 
-@pytest.mark.timeout(180)
 def test_one_whose_making_was_killed_is_made_again_and_leaves_nothing(workshop):
-    workshop.hold_up(600)
-    process = workshop.start()
-    workshop.wait_for("pip install")
+    process = workshop.start_and_hold()
     process.send_signal(signal.SIGKILL)
-    process.wait(DEADLINE_SECONDS)
+    process.wait(HANG_SECONDS)
     environments = workshop.cache / "environments"
     assert [path.name[0] for path in environments.iterdir()] == ["."]
-    workshop.hold_up(0)
+    workshop.end_uv()
+    workshop.hold.unlink()
     python = workshop.expect_built()
     assert imports(python, "numpy")
     assert [path.name for path in environments.iterdir()] == [python.parent.parent.name]
 
 
-@pytest.mark.timeout(180)
 def test_two_processes_that_need_it_at_once_make_it_once(workshop):
-    workshop.hold_up(1)
-    first = workshop.start()
-    workshop.wait_for("pip install")
-    second = workshop.start()
-    answers = [process.communicate(timeout=DEADLINE_SECONDS) for process in (first, second)]
-    if any("without a network" in said for _, said in answers):
-        pytest.skip("the packages of an environment can't be had without a network")
-    assert answers[0][0] == answers[1][0] != ""
-    assert "another process builds it; waiting" in answers[1][1]
+    first, second = workshop.start_and_hold(), workshop.start()
+    assert second.stderr is not None
+    said = second.stderr.readline()
+    workshop.hold.unlink()
+    found = [process.communicate(timeout=HANG_SECONDS)[0] for process in (first, second)]
+    assert "another process builds it; waiting" in said
+    assert found[0] == found[1] != ""
     assert (workshop.count("pip compile"), workshop.count("pip install")) == (1, 1)
 
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from nodeset.context import EpisodeContext
 from wayfare.fleet.errors import InterpreterError
@@ -33,7 +34,6 @@ class VersionNodeSet(BaseNodeSet):
 """
 
 
-@pytest.mark.timeout(300)
 async def test_nodesets_under_three_pythons_answer_in_one_graph(tmp_path, foreign_python):
     pythons = {
         "old": str(foreign_python("3.8")),
@@ -48,7 +48,7 @@ async def test_nodesets_under_three_pythons_answer_in_one_graph(tmp_path, foreig
     graph = read_graph({"version": 1, "nodes": nodes})
     registry = WorkspaceComponentRegistry([tmp_path])
     async with (
-        asyncio.timeout(120),
+        asyncio.timeout(HANG_SECONDS),
         LocalLauncher(LocalSettings.from_environment(os.environ)) as launcher,
         await registry.ensure_nodesets_for_graph(graph, 1, launcher) as fleet,
     ):

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from nodeset.context import EpisodeContext
 from nodeset.errors import ContractError, PortError
@@ -39,7 +40,7 @@ BOTH = make_graph("env_line__step", "policy_twice__act")
 async def started(graph, is_in_process, worker_count=1):
     registry = WorkspaceComponentRegistry([HERE])
     settings = LocalSettings.from_environment(os.environ)
-    async with asyncio.timeout(50), LocalLauncher(settings) as local:
+    async with asyncio.timeout(HANG_SECONDS), LocalLauncher(settings) as local:
         launcher = InProcessLauncher(local, print) if is_in_process else local
         starting = registry.ensure_nodesets_for_graph(graph, worker_count, launcher)
         async with await starting as fleet:
@@ -113,7 +114,7 @@ async def test_a_nodeset_of_another_interpreter_stays_in_a_process_and_it_says_s
     (tmp_path / "nodesets" / "other.py").write_text(text)
     registry = WorkspaceComponentRegistry([tmp_path])
     settings = LocalSettings.from_environment(os.environ)
-    async with asyncio.timeout(50), LocalLauncher(settings) as local:
+    async with asyncio.timeout(HANG_SECONDS), LocalLauncher(settings) as local:
         notices: list[str] = []
         launcher = InProcessLauncher(local, notices.append)
         starting = registry.ensure_nodesets_for_graph(make_graph("other__act"), 1, launcher)

@@ -6,10 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from tests.deadline import HANG_SECONDS, wait_until
+from tests.processes import is_alive
 
 from wayfare.fleet.errors import FleetSetupError
 from wayfare.fleet.keeper_client import Keeper
@@ -39,23 +40,9 @@ asyncio.run(main(pathlib.Path(sys.argv[1])))
 """
 
 
-def is_running(pid: int) -> bool:
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):  # it may end between open and read
-        return False
-
-
-def wait_until(claim, seconds: float = 20.0) -> None:
-    deadline = time.monotonic() + seconds
-    while not claim():
-        assert time.monotonic() < deadline, "did not happen in time"
-        time.sleep(0.01)
-
-
-def read_number(path: Path) -> int:
-    """Return the number in a file, 0 while there is none."""
-    return int(path.read_text() or 0) if path.exists() else 0
+def read_numbers(path: Path) -> list[int]:
+    """Return the numbers in a file; none while there is no such file."""
+    return [int(text) for text in path.read_text().split()] if path.exists() else []
 
 
 async def spawn(keeper: Keeper, folder: Path, *argv: str):
@@ -68,46 +55,45 @@ def test_a_double_forked_child_ends_when_the_main_process_is_killed(tmp_path, nu
     main = subprocess.Popen(
         [sys.executable, "-c", MAIN, tmp_path, DOUBLE_FORK], stderr=subprocess.DEVNULL
     )
-    wait_until((tmp_path / "pids").exists)
-    wait_until(lambda: read_number(tmp_path / "grandchild"))
-    pids = [*map(int, (tmp_path / "pids").read_text().split())]
-    pids.append(read_number(tmp_path / "grandchild"))
-    assert all(map(is_running, pids))
+    wait_until(lambda: len(read_numbers(tmp_path / "pids")) == 2)
+    wait_until(lambda: read_numbers(tmp_path / "grandchild"))
+    pids = [*read_numbers(tmp_path / "pids"), *read_numbers(tmp_path / "grandchild")]
+    assert all(map(is_alive, pids))
     main.send_signal(number)
-    main.wait(20)
-    wait_until(lambda: not any(map(is_running, pids)))
+    main.wait(HANG_SECONDS)
+    wait_until(lambda: not any(map(is_alive, pids)))
     wait_until(lambda: not (tmp_path / "runtime").exists())
 
 
 async def test_leaving_the_keeper_ends_what_it_started(tmp_path):
     async with Keeper(tmp_path / "runtime") as keeper:
         spawned = await spawn(keeper, tmp_path, "sleep", "600")
-        assert is_running(spawned.pid)
-    assert not is_running(spawned.pid)
+        assert is_alive(spawned.pid)
+    assert not is_alive(spawned.pid)
     assert await spawned.exited == -signal.SIGKILL
 
 
 async def test_an_exit_is_told_with_its_status(tmp_path):
-    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(20):
+    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(HANG_SECONDS):
         spawned = await spawn(keeper, tmp_path, "sh", "-c", "echo out; echo err >&2; exit 7")
         assert await spawned.exited == 7
         assert (tmp_path / "log").read_text() == "out\nerr\n"
 
 
 async def test_a_killed_process_is_told_by_its_signal(tmp_path):
-    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(20):
+    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(HANG_SECONDS):
         spawned = await spawn(keeper, tmp_path, "sleep", "600")
         keeper.send_signal(spawned.pid, signal.SIGKILL)
         assert await spawned.exited == -signal.SIGKILL
 
 
 async def test_children_of_a_process_that_ended_end_too(tmp_path):
-    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(20):
+    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(HANG_SECONDS):
         script = f"sleep 600 & echo $! > {tmp_path}/child; exit 0"
         spawned = await spawn(keeper, tmp_path, "sh", "-c", script)
         await spawned.exited
-        child = read_number(tmp_path / "child")
-        await asyncio.to_thread(wait_until, lambda: not is_running(child))
+        (child,) = read_numbers(tmp_path / "child")
+        await asyncio.to_thread(wait_until, lambda: not is_alive(child))
 
 
 async def test_a_program_that_is_not_there_can_not_be_started(tmp_path):
@@ -117,14 +103,14 @@ async def test_a_program_that_is_not_there_can_not_be_started(tmp_path):
 
 
 async def test_when_the_keeper_dies_all_it_started_dies_and_counts_as_ended(tmp_path):
-    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(20):
+    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(HANG_SECONDS):
         grandchild = tmp_path / "grandchild"
         spawned = await spawn(keeper, tmp_path, sys.executable, "-c", DOUBLE_FORK, str(grandchild))
-        await asyncio.to_thread(wait_until, lambda: read_number(grandchild))
+        await asyncio.to_thread(wait_until, lambda: read_numbers(grandchild))
         os.kill(keeper.pid, signal.SIGKILL)
         assert await spawned.exited == -signal.SIGKILL
-        pids = [spawned.pid, read_number(grandchild)]
-        await asyncio.to_thread(wait_until, lambda: not any(map(is_running, pids)))
+        pids = [spawned.pid, *read_numbers(grandchild)]
+        await asyncio.to_thread(wait_until, lambda: not any(map(is_alive, pids)))
         with pytest.raises(FleetSetupError, match="gone"):
             await spawn(keeper, tmp_path, "sleep", "1")
 
@@ -132,11 +118,13 @@ async def test_when_the_keeper_dies_all_it_started_dies_and_counts_as_ended(tmp_
 async def test_a_start_that_a_dead_keeper_refused_is_told_once(tmp_path):
     told: list[dict] = []
     asyncio.get_running_loop().set_exception_handler(lambda _, context: told.append(context))
-    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(20):
+    async with Keeper(tmp_path / "runtime") as keeper, asyncio.timeout(HANG_SECONDS):
         os.kill(keeper.pid, signal.SIGKILL)
         while True:
             try:
-                await asyncio.wait_for((await spawn(keeper, tmp_path, "sleep", "9")).exited, 20)
+                await asyncio.wait_for(
+                    (await spawn(keeper, tmp_path, "sleep", "9")).exited, HANG_SECONDS
+                )
             except FleetSetupError:
                 break
     gc.collect()  # a future tells of an error that nobody took when it is collected
@@ -148,5 +136,5 @@ async def test_a_keeper_that_does_not_end_is_ended_with_all_it_started(tmp_path,
     async with Keeper(tmp_path / "runtime") as keeper:
         spawned = await spawn(keeper, tmp_path, "sleep", "600")
         os.kill(keeper.pid, signal.SIGSTOP)
-    assert not is_running(keeper.pid)
-    await asyncio.to_thread(wait_until, lambda: not is_running(spawned.pid))
+    assert not is_alive(keeper.pid)
+    await asyncio.to_thread(wait_until, lambda: not is_alive(spawned.pid))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.registry import WorkspaceComponentRegistry
@@ -20,7 +21,7 @@ GRAPH = read_graph({"version": 1, "nodes": [{"id": "n", "type": "env_line__step"
 async def test_sockets_live_in_a_folder_that_only_the_user_can_enter_and_is_gone_afterwards():
     settings = LocalSettings.from_environment(os.environ)
     registry = WorkspaceComponentRegistry([HERE])
-    async with asyncio.timeout(50), LocalLauncher(settings) as launcher:
+    async with asyncio.timeout(HANG_SECONDS), LocalLauncher(settings) as launcher:
         fleet = await registry.ensure_nodesets_for_graph(GRAPH, 2, launcher)
         sockets = [Path(r.copy.url.removeprefix("unix:")) for r in fleet.copies.values()]
         assert all(stat.S_ISSOCK(path.stat().st_mode) for path in sockets)
@@ -32,7 +33,7 @@ async def test_sockets_live_in_a_folder_that_only_the_user_can_enter_and_is_gone
 async def test_what_copies_print_is_kept_where_it_is_asked_for(tmp_path):
     settings = replace(LocalSettings.from_environment(os.environ), log_folder=tmp_path / "logs")
     registry = WorkspaceComponentRegistry([HERE])
-    async with asyncio.timeout(50), LocalLauncher(settings) as launcher:
+    async with asyncio.timeout(HANG_SECONDS), LocalLauncher(settings) as launcher:
         fleet = await registry.ensure_nodesets_for_graph(GRAPH, 2, launcher)
         await fleet.close()
     names = sorted(path.name for path in (tmp_path / "logs").iterdir())

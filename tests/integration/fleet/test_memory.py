@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.deadline import HANG_SECONDS
 from tests.integration.host.starter import Host
 
 from nodeset.digest import digest_firing
@@ -54,7 +55,7 @@ def host(tmp_path):
 async def open_episode(host):
     process, url = host.start(str(host.folder / "echo.py"))
     connection = await connect(await open_line(url), copy="x", worker=0, explain_loss=explain)
-    await connection.request("initialize", budget_seconds=20)
+    await connection.request("initialize", budget_seconds=HANG_SECONDS)
     await connection.open_episode({"index": 0, "id": "0"})
     return process, connection
 
@@ -70,7 +71,7 @@ async def test_what_author_and_engine_keep_stays_right_and_digests_match(host):
     for turn in range(30):
         sent = first + turn
         call = {"tool": "twice", "config": {}, "inputs": {"x": sent}, "step": 0, "seed": 0}
-        reply = await connection.call(path="n", turns=(turn,), budget_seconds=20, **call)
+        reply = await connection.call(path="n", turns=(turn,), budget_seconds=HANG_SECONDS, **call)
         kept.append(reply["outputs"])
         digests.append(digest_firing("n", [turn], {"x": first[::2], "y": 2 * sent}))
     assert mappings(process.pid) >= 2
@@ -86,14 +87,16 @@ async def test_a_killed_copy_leaves_nothing_and_what_it_sent_stays_readable(host
     before = mappings(os.getpid())
     process, connection = await open_episode(host)
     call = {"tool": "twice", "config": {}, "inputs": {"x": np.ones((300, 200))}}
-    reply = await connection.call(path="n", turns=(), budget_seconds=20, step=0, seed=0, **call)
+    reply = await connection.call(
+        path="n", turns=(), budget_seconds=HANG_SECONDS, step=0, seed=0, **call
+    )
     outputs = reply["outputs"]
     assert mappings(os.getpid()) == before + 2
     process.send_signal(signal.SIGKILL)
-    process.wait(20)
+    process.wait(HANG_SECONDS)
     assert (outputs["y"] == 2).all()
     with pytest.raises(CopyFailedError):
-        await connection.request("health", budget_seconds=20)
+        await connection.request("health", budget_seconds=HANG_SECONDS)
     await connection.close()
     del reply, outputs
     gc.collect()

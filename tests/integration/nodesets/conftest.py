@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.deadline import HANG_SECONDS
 
 LIBRARIES = ("EGL", "GL", "GLU")
 PACKAGES = "libegl1 libegl-mesa0 libgl1 libgl1-mesa-dri libglu1-mesa libopengl0"
 NO_NETWORK = "without a network"
 HABITAT_SCENES = ("habitat/simple_room.glb", "habitat/stage_floor1.glb")
 QUIET = {"MAGNUM_LOG": "quiet", "HABITAT_SIM_LOG": "quiet", "GLOG_minloglevel": "2"}
-DEADLINE_SECONDS = 120
 
 
 @pytest.fixture(scope="session")
@@ -71,7 +71,7 @@ def find_simulator() -> Callable[[str, str, str], Path]:
             python = Path(folder) / name / "bin/python"
             if folder and python.exists():
                 probe = [str(python), "-c", f"import {module}"]
-                if subprocess.run(probe, capture_output=True, timeout=60).returncode == 0:
+                if subprocess.run(probe, capture_output=True, timeout=HANG_SECONDS).returncode == 0:
                     return python
         pytest.skip(remedy)
 
@@ -119,7 +119,7 @@ def run_in_habitat(habitat: Path, repo_root: Path) -> Callable[..., str]:
             env={**os.environ, **QUIET, "PYTHONPATH": folders},
             capture_output=True,
             text=True,
-            timeout=DEADLINE_SECONDS,
+            timeout=HANG_SECONDS,
         )
         assert done.returncode == 0, done.stderr[-2000:]
         return done.stdout

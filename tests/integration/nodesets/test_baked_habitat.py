@@ -10,7 +10,7 @@ import pytest
 
 import wayfare
 
-pytestmark = [pytest.mark.timeout(400), pytest.mark.usefixtures("habitat")]
+pytestmark = pytest.mark.usefixtures("habitat")
 WORKSPACES = [Path(__file__).resolve().parents[2] / "workspace"]
 LIVE, SERVED = "env_habitat", "env_pose_lookup"
 EYES = {LIVE: "observe_pose", SERVED: "observe"}

@@ -19,7 +19,7 @@ import wayfare
 from nodeset.digest import hash64
 from wayfare.evals.errors import RunFailedError
 
-pytestmark = [pytest.mark.timeout(300), pytest.mark.usefixtures("mattersim")]
+pytestmark = pytest.mark.usefixtures("mattersim")
 WORKSPACES = [Path(__file__).resolve().parents[2] / "workspace"]
 FACE = 64
 """Pixels on a side of each of a skybox's six faces."""

@@ -13,8 +13,6 @@ import wayfare
 
 UNREACHABLE = "no way leads from the start to the goal"
 
-pytestmark = pytest.mark.timeout(300)
-
 
 def test_the_follower_reaches_every_goal_whatever_the_number_of_workers(
     pointnav: dict[str, Any], tmp_path: Path

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from tests.conftest import FOREIGN_PACKAGES, find_uv
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = pytest.mark.timeout(1500)
 TORCH = "torch==2.13.0"
 WORKSPACE = Path(__file__).resolve().parents[2] / "torch"
-DEADLINE_SECONDS = 500
+DEADLINE_SECONDS = 600
 
 
 def find_wheels() -> str:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.timeout(300)
 ENVIRONMENT = "env_miniworld"
 ROOM = ("--set", f"{ENVIRONMENT}.id=MiniWorld-OneRoomS6-v0")
 ROOM_M2 = 6 * 6

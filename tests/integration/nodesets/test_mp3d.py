@@ -9,14 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 import wayfare
 
 VIEWS_OF_VAL_UNSEEN = 34_272
-DEADLINE_SECONDS = 120
 
 
-@pytest.mark.timeout(180)
 def test_pure_and_simulated_views_agree_at_every_viewpoint(
     mattersim: Path, data_file: Callable[[str], Path], repo_root: Path
 ) -> None:
@@ -29,7 +28,7 @@ def test_pure_and_simulated_views_agree_at_every_viewpoint(
         env={**os.environ, "PYTHONPATH": folders},
         capture_output=True,
         text=True,
-        timeout=DEADLINE_SECONDS,
+        timeout=HANG_SECONDS,
         check=True,
     )
 
@@ -39,7 +38,6 @@ def test_pure_and_simulated_views_agree_at_every_viewpoint(
     assert report["distance"] < 1e-6
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.usefixtures("mattersim")
 def test_results_do_not_depend_on_the_number_of_simulators(
     data_file: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -60,7 +58,6 @@ def test_results_do_not_depend_on_the_number_of_simulators(
     assert len(digests) == 1
 
 
-@pytest.mark.timeout(180)
 @pytest.mark.usefixtures("mattersim")
 def test_the_oracle_scores_as_on_the_pure_environment(
     data_file: Callable[[str], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

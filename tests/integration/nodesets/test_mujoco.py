@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-pytestmark = pytest.mark.timeout(300)
 ENVIRONMENT = "env_mujoco"
 STEPS = 30
 

@@ -6,13 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from wayfare.store.errors import RunLockedError
 from wayfare.store.run import RunReader
 from wayfare.store.writer import RunWriter
 
 WRITER = Path(__file__).with_name("writer.py")
-DEADLINE_SECONDS = 30
 UNLIMITED = str(1 << 40)
 
 
@@ -53,7 +53,7 @@ def test_what_was_committed_survives_kills_at_any_instant(tmp_path):
 
 def test_a_disk_without_room_loses_nothing_that_was_committed(tmp_path):
     with start(tmp_path, room="60000") as writer:
-        output, _ = writer.communicate(timeout=DEADLINE_SECONDS)
+        output, _ = writer.communicate(timeout=HANG_SECONDS)
     folder, *numbers, message = output.splitlines()
     assert "can't be written" in message
     assert check_committed(folder, tmp_path, set(map(int, numbers))) == len(numbers)
@@ -68,7 +68,7 @@ def test_twenty_processes_that_begin_a_run_at_once_get_twenty_folders(tmp_path):
     folders = {writer.stdout.readline().strip() for writer in writers}
     for writer in writers:
         writer.kill()
-        writer.communicate(timeout=DEADLINE_SECONDS)
+        writer.communicate(timeout=HANG_SECONDS)
     assert len(folders) == len(list(tmp_path.iterdir())) == 20
 
 

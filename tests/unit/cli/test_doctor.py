@@ -6,9 +6,11 @@ import errno
 import os
 import resource
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
+from tests.deadline import HANG_SECONDS
 
 from wayfare.cli import doctor_device, doctor_machine
 from wayfare.cli.doctor_finding import Finding
@@ -26,9 +28,8 @@ def write_program(path: Path, text: str) -> Path:
 
 
 def write_cgroup(tmp_path, **files):
-    own = next(
-        line[3:] for line in Path("/proc/self/cgroup").read_text().splitlines() if line[:3] == "0::"
-    )
+    lines = Path("/proc/self/cgroup").read_text().splitlines()
+    own = next((line[3:] for line in lines if line.startswith("0::")), "/")
     folder = tmp_path / own.strip("/")
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
@@ -72,7 +73,9 @@ def test_a_folder_of_runs_that_can_not_be_written_is_missing(tmp_path):
     assert doctor_machine.check_runs(tmp_path / "runs").state == "missing"
 
 
-def test_a_folder_of_runs_need_not_be_there_yet(tmp_path):
+def test_a_folder_of_runs_need_not_be_there_yet(tmp_path, monkeypatch):
+    room = SimpleNamespace(free=2**40)
+    monkeypatch.setattr(doctor_machine.shutil, "disk_usage", lambda _: room)
     found = doctor_machine.check_runs(tmp_path / "a" / "b")
     assert found.state == "ok"
     assert not (tmp_path / "a").exists()
@@ -86,7 +89,8 @@ def test_data_that_is_named_but_not_there_is_missing(tmp_path):
     assert "r2r" in check_data({"WAYFARE_DATA": str(tmp_path)}).detail
 
 
-async def test_gpus_are_listed_and_a_driver_that_fails_is_quoted(tmp_path):
+async def test_gpus_are_listed_and_a_driver_that_fails_is_quoted(tmp_path, monkeypatch):
+    monkeypatch.setattr(doctor_device, "DEVICE_SECONDS", HANG_SECONDS)
     program = write_program(tmp_path / "nvidia-smi", "echo '0, H200, 143771, 100000, 570.1'")
     (found,) = await doctor_device.check_gpus({"PATH": str(tmp_path)})
     assert found.detail == "H200, 100000 of 143771 MiB free, driver 570.1"
@@ -101,7 +105,7 @@ async def test_gpus_are_listed_and_a_driver_that_fails_is_quoted(tmp_path):
     [
         ("print('\"no libEGL\"')", "no libEGL"),
         ("import os; os.abort()", "status -6"),
-        ("import time; time.sleep(60)", "did not answer within 1 s"),
+        ("import time; time.sleep(3600)", "did not answer within 1 s"),
     ],
 )
 async def test_drivers_that_are_missing_crash_or_hang_are_told(
@@ -109,7 +113,7 @@ async def test_drivers_that_are_missing_crash_or_hang_are_told(
 ):
     (tmp_path / "egl.py").write_text(script)
     monkeypatch.setattr(doctor_device, "EGL_SCRIPT", tmp_path / "egl.py")
-    monkeypatch.setattr(doctor_device, "DEVICE_SECONDS", 1.0 if "sleep" in script else 30.0)
+    monkeypatch.setattr(doctor_device, "DEVICE_SECONDS", 1.0 if "sleep" in script else HANG_SECONDS)
     (found,) = await doctor_device.check_egl({})
     assert found.state == "warning"
     assert words in found.detail

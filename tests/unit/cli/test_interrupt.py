@@ -9,10 +9,9 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from wayfare.cli.interrupt import DRAIN_SECONDS, handle_signals
-
-DEADLINE_SECONDS = 20.0
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +30,7 @@ async def test_a_signal_asks_with_its_seconds_and_later_ones_are_ignored(
     asked: asyncio.Queue[float] = asyncio.Queue()
     with handle_signals(asked.put_nowait, is_in_process=is_in_process):
         os.kill(os.getpid(), signal.SIGTERM)
-        assert await asyncio.wait_for(asked.get(), DEADLINE_SECONDS) == 30
+        assert await asyncio.wait_for(asked.get(), HANG_SECONDS) == 30
     os.kill(os.getpid(), signal.SIGTERM)
     assert asked.empty()
 
@@ -41,7 +40,7 @@ async def test_in_process_a_signal_repeats_itself_when_its_seconds_are_over() ->
     with handle_signals(asked.put_nowait, 0.01, is_in_process=True):
         os.kill(os.getpid(), signal.SIGINT)
         for _ in range(2):
-            assert await asyncio.wait_for(asked.get(), DEADLINE_SECONDS) == 0.01
+            assert await asyncio.wait_for(asked.get(), HANG_SECONDS) == 0.01
     assert "signals" not in [thread.name for thread in threading.enumerate()]
 
 

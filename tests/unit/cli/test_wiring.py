@@ -190,7 +190,7 @@ TOOLS = st.dictionaries(
 MODES = st.sampled_from(["shared", "replicated"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(env=TOOLS, policy=TOOLS, modes=st.tuples(MODES, MODES))
 def test_what_is_wired_is_always_a_graph_that_can_run(
     make_manifest, make_environment, env, policy, modes

@@ -7,14 +7,13 @@ from collections.abc import Callable, Set
 from typing import Any
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from nodeset.context import EpisodeContext
 from wayfare.engine.executor import Executor
 from wayfare.graph.calls import ToolCall
 from wayfare.graph.document import GraphDocument, read_graph
 from wayfare.graph.plan import compile_plan
-
-DEADLINE_SECONDS = 5.0
 
 
 def port(text: str) -> dict[str, Any]:
@@ -114,10 +113,10 @@ class FakeInvoker:
         self._event(self._gates, path).set()
 
     async def wait_for(self, path: str) -> None:
-        await asyncio.wait_for(self._event(self._arrivals, path).wait(), DEADLINE_SECONDS)
+        await asyncio.wait_for(self._event(self._arrivals, path).wait(), HANG_SECONDS)
 
     async def wait_for_end(self, path: str) -> None:
-        await asyncio.wait_for(self._event(self._ends, path).wait(), DEADLINE_SECONDS)
+        await asyncio.wait_for(self._event(self._ends, path).wait(), HANG_SECONDS)
 
     def _event(self, events: dict[str, asyncio.Event], path: str) -> asyncio.Event:
         return events.setdefault(path, asyncio.Event())
@@ -129,7 +128,6 @@ class Bench:
     build = staticmethod(build)
     read = staticmethod(read_graph)
     manifests = MANIFESTS
-    deadline_seconds = DEADLINE_SECONDS
 
     def invoker(self, answers: dict[str, Any], held: Set[str] = frozenset()) -> FakeInvoker:
         return FakeInvoker(answers, set(held))
@@ -149,7 +147,7 @@ class Bench:
 
     async def run(self, document: GraphDocument, answers: dict[str, Any], **options: Any) -> Any:
         executor = self.executor(document, self.invoker(answers), **options)
-        return await asyncio.wait_for(executor.run(), DEADLINE_SECONDS)
+        return await asyncio.wait_for(executor.run(), HANG_SECONDS)
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import asyncio
 import itertools
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from nodeset.digest import hash64
 from nodeset.errors import AuthorError, PortError
@@ -60,7 +61,7 @@ async def test_ready_tools_are_called_at_the_same_time(bench):
     assert invoker.most_running == 2
     invoker.release("b")
     invoker.release("a")
-    assert (await asyncio.wait_for(task, 5)).metrics == {"m": True}
+    assert (await asyncio.wait_for(task, HANG_SECONDS)).metrics == {"m": True}
 
 
 async def test_calls_to_an_ordered_nodeset_go_out_one_after_another(bench):
@@ -100,7 +101,7 @@ async def test_a_call_waits_for_an_earlier_one_of_its_copy_that_is_not_ready_yet
         await asyncio.sleep(0)
     assert invoker.paths == ["slow"]
     invoker.release("slow")
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, HANG_SECONDS)
     assert invoker.paths == ["slow", "first", "second"]
 
 
@@ -117,7 +118,7 @@ async def test_the_result_is_the_same_in_any_finishing_order(bench):
             await invoker.wait_for(name)
             invoker.release(name)
             await invoker.wait_for_end(name)
-        results.append(await asyncio.wait_for(task, 5))
+        results.append(await asyncio.wait_for(task, HANG_SECONDS))
     assert all(result == results[0] for result in results)
 
 
@@ -219,7 +220,7 @@ async def test_the_first_failure_in_document_order_is_raised(bench, order):
         await invoker.wait_for(name)
         invoker.release(name)
     with pytest.raises(NodeFailure, match="a broke") as caught:
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, HANG_SECONDS)
     assert (caught.value.path, caught.value.turns) == ("a", ())
 
 
@@ -250,7 +251,7 @@ async def test_an_infrastructure_error_ends_at_once_and_cancels_what_is_in_fligh
     answers = {"a": lambda call: InfrastructureError("copy died"), "b": give(y=1)}
     invoker = bench.invoker(answers, {"b"})
     with pytest.raises(InfrastructureError, match="copy died"):
-        await asyncio.wait_for(bench.executor(two_tools(bench), invoker).run(), 5)
+        await asyncio.wait_for(bench.executor(two_tools(bench), invoker).run(), HANG_SECONDS)
     assert invoker.cancelled == ["b"]
     assert not invoker.running
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from nodeset.errors import AuthorError
 from wayfare.engine.errors import NodeFailure
@@ -76,7 +77,7 @@ async def test_a_turn_begins_only_when_every_node_of_the_last_has_fired(bench):
         await asyncio.sleep(0)
     assert invoker.paths == ["step", "side"]
     invoker.release("side")
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, HANG_SECONDS)
     assert sorted(invoker.paths) == ["side", "side", "step", "step"]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from nodeset.digest import hash64
 from nodeset.errors import AuthorError, PortError
@@ -44,7 +45,7 @@ async def test_lists_come_in_the_order_of_the_items_whatever_finished_first(benc
     await invoker.wait_for("m/look")
     assert len(invoker.calls) == 3
     invoker.release("m/look")
-    assert (await asyncio.wait_for(task, 5)).metrics == {"m": 60}
+    assert (await asyncio.wait_for(task, HANG_SECONDS)).metrics == {"m": 60}
     assert invoker.calls[3].inputs == {"x": [30, 10, 20]}
 
 
@@ -75,7 +76,7 @@ async def test_items_call_a_copy_one_after_another_in_their_order(bench):
     await invoker.wait_for("m/think")
     assert invoker.paths == ["m/think", "m/think"]
     invoker.release("m/think")
-    await asyncio.wait_for(task, 5)
+    await asyncio.wait_for(task, HANG_SECONDS)
     sent = [(call.path, call.turns) for call in invoker.calls if call.nodeset == "env"]
     assert sent == [("m/look", (0,)), ("m/then", (0,)), ("m/look", (1,)), ("m/then", (1,))]
 
@@ -157,7 +158,7 @@ async def test_the_first_item_that_failed_stands_for_the_map(bench, held):
     await invoker.wait_for("m/look")
     invoker.release("m/look")
     with pytest.raises(NodeFailure, match="node 'm/look' in turn 1: broke at 1") as caught:
-        await asyncio.wait_for(task, 5)
+        await asyncio.wait_for(task, HANG_SECONDS)
     assert (caught.value.path, caught.value.turns) == ("m/look", (1,))
     assert invoker.paths == ["m/look"] * 3
 

@@ -5,10 +5,9 @@ import threading
 from concurrent.futures import Future
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from wayfare.evals.commit import Committer
-
-DEADLINE_SECONDS = 10
 
 
 class Disk:
@@ -26,7 +25,7 @@ class Disk:
     def commit(self):
         batch, self.waiting = self.waiting, []
         self.has_begun.set()
-        assert self.may_go_on.wait(DEADLINE_SECONDS)
+        assert self.may_go_on.wait(HANG_SECONDS)
         self.batches.append([record for record, _ in batch])
         for _, written in batch:
             written.set_exception(self.error) if self.error else written.set_result(None)
@@ -36,11 +35,11 @@ async def test_those_who_come_during_a_commit_share_the_next():
     disk = Disk()
     committer = Committer(disk)
     first = asyncio.create_task(committer.commit("a", []))
-    await asyncio.to_thread(disk.has_begun.wait, DEADLINE_SECONDS)
+    await asyncio.to_thread(disk.has_begun.wait, HANG_SECONDS)
     others = [asyncio.create_task(committer.commit(name, [])) for name in "bcd"]
     await asyncio.sleep(0)
     disk.may_go_on.set()
-    await asyncio.wait_for(asyncio.gather(first, *others), DEADLINE_SECONDS)
+    await asyncio.wait_for(asyncio.gather(first, *others), HANG_SECONDS)
     assert disk.batches == [["a"], ["b", "c", "d"]]
 
 

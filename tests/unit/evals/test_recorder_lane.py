@@ -4,10 +4,9 @@ import asyncio
 import threading
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from wayfare.evals.recorder_lane import Lane
-
-DEADLINE_SECONDS = 20
 
 
 class Gate:
@@ -19,7 +18,7 @@ class Gate:
 
     def job(self, number):
         def run():
-            assert self.is_open.wait(DEADLINE_SECONDS)
+            assert self.is_open.wait(HANG_SECONDS)
             self.done.append(number)
 
         return run
@@ -49,7 +48,7 @@ async def test_who_brings_more_than_there_is_room_for_waits():
     lane.put_now(gate.job(2))  # holds nothing: never waits
     assert not second.done()
     gate.is_open.set()
-    await asyncio.wait_for(second, DEADLINE_SECONDS)
+    await asyncio.wait_for(second, HANG_SECONDS)
 
     await lane.close()
     assert gate.done == [0, 2, 1]
@@ -60,7 +59,7 @@ async def test_a_job_larger_than_the_room_is_let_in_alone():
     gate.is_open.set()
 
     for number in range(3):
-        await asyncio.wait_for(lane.put(gate.job(number), 1000), DEADLINE_SECONDS)
+        await asyncio.wait_for(lane.put(gate.job(number), 1000), HANG_SECONDS)
 
     await lane.close()
     assert gate.done == [0, 1, 2]
@@ -74,7 +73,7 @@ async def test_a_wait_that_is_cancelled_queues_nothing_and_keeps_no_room():
     given_up.cancel()
     gate.is_open.set()
 
-    await asyncio.wait_for(lane.put(gate.job(2), 100), DEADLINE_SECONDS)
+    await asyncio.wait_for(lane.put(gate.job(2), 100), HANG_SECONDS)
 
     await lane.close()
     assert gate.done == [0, 2]

@@ -83,7 +83,7 @@ def test_where_all_succeed_each_cluster_counts_once():
     assert found.ci_high == 1.0
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 5)), min_size=1, max_size=40))
 def test_clusters_never_narrow_a_share_s_interval(sample):
     values = [value for value, _ in sample]

@@ -5,6 +5,8 @@ import os
 import subprocess
 import sys
 
+from tests.deadline import HANG_SECONDS
+
 from wayfare.fleet.memory import list_children, list_tree, measure_tree
 
 SIZE = 64 * 2**20
@@ -42,10 +44,10 @@ def test_what_a_process_started_is_found_and_counts():
         assert child.pid in list_children(os.getpid())
         assert child.pid in list(list_tree([os.getpid()]))
         assert measure_tree([child.pid]) > 0.9 * SIZE
-        child.communicate(b"\n", timeout=10)
+        child.communicate(b"\n", timeout=HANG_SECONDS)
 
 
 def test_a_process_that_is_gone_holds_nothing():
     child = subprocess.Popen([sys.executable, "-c", ""])
-    child.wait(10)
+    child.wait(HANG_SECONDS)
     assert measure_tree([child.pid]) == 0

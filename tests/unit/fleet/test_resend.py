@@ -6,13 +6,12 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from wayfare.fleet.errors import CopyDeath, CopyFailedError, CopyStartError, failure_of
 from wayfare.fleet.exchange import Exchange
 from wayfare.fleet.member import Fate
 from wayfare.fleet.resend import Recovery
-
-DEADLINE_SECONDS = 20
 
 
 class FakeExchange(Exchange):
@@ -120,7 +119,7 @@ def call(link, x):
 
 
 async def settle(*answers):
-    async with asyncio.timeout(DEADLINE_SECONDS):
+    async with asyncio.timeout(HANG_SECONDS):
         return await asyncio.gather(*answers, return_exceptions=True)
 
 
@@ -196,7 +195,7 @@ async def test_what_no_copy_lives_to_answer_fails_at_last():
     world.deadly_operations = {"close_episode"}
     await link_opens(link)
     with pytest.raises(CopyFailedError):
-        async with asyncio.timeout(DEADLINE_SECONDS):
+        async with asyncio.timeout(HANG_SECONDS):
             await link.close_episode()
     world.deadly_operations = set()
     assert await settle(call(link, 1)) == [1], "the next attempt finds a copy"
@@ -207,7 +206,7 @@ async def test_new_calls_wait_while_others_are_under_suspicion():
     links = await world.connect(2)
     world.deadly = {0}
     first = call(links[0], 0)
-    await asyncio.wait([world.running.copy.exited], timeout=DEADLINE_SECONDS)
+    await asyncio.wait([world.running.copy.exited], timeout=HANG_SECONDS)
     assert world.recovery.is_holding
     second = call(links[1], 1)
     assert (await settle(first, second))[1] == 1
@@ -236,7 +235,7 @@ async def test_an_open_episode_goes_on_with_all_its_digests():
     world.running.copy.kill()
     assert await settle(call(link, 1)) == [1]
     world.running.copy.kill()
-    async with asyncio.timeout(DEADLINE_SECONDS):
+    async with asyncio.timeout(HANG_SECONDS):
         firings = await link.close_episode()
     assert [(path, turns) for path, turns, _ in firings] == [("act", (0,)), ("act", (1,))]
 
@@ -252,5 +251,5 @@ async def test_a_copy_that_can_not_be_started_again_fails_everybody_with_that_re
 
 
 async def link_opens(link):
-    async with asyncio.timeout(DEADLINE_SECONDS):
+    async with asyncio.timeout(HANG_SECONDS):
         await link.open_episode({"id": "4"})

@@ -31,7 +31,6 @@ class FakeCopy:
 
     def __post_init__(self):
         self.copy = self.control = self
-        self.doomed = asyncio.Event()
         deployment = Deployment(memory_limit=self.limit)
         self.member = SimpleNamespace(declaration=SimpleNamespace(deployment=deployment))
 
@@ -61,25 +60,51 @@ class FakeCopy:
 
     def doom(self, verdict):
         self.verdict, self.is_gone = verdict, True
-        self.doomed.set()
+
+
+class OverError(Exception):
+    """The watch has been looked at for long enough."""
+
+
+class Clock:
+    """Time that passes where the watch sleeps, and nowhere else; `lag` is added to each sleep."""
+
+    now = 1000.0
+    lag = 0.0
+
+    def __init__(self):
+        self.is_over = lambda: False
+
+    def monotonic(self):
+        return self.now
+
+    async def sleep(self, seconds):
+        if self.is_over():
+            raise OverError
+        self.now += seconds + self.lag
+        for _ in range(5):  # who has something to answer does so
+            await asyncio.sleep(0)
 
 
 @pytest.fixture
-def look(monkeypatch):
-    """Give a function that has a copy watched until it is doomed, or for as many looks."""
-    monkeypatch.setattr(watch, "POLL_SECONDS", 0.001)
-    monkeypatch.setattr(watch, "PING_SECONDS", 0.01)
-    monkeypatch.setattr(watch, "SILENCE_SECONDS", 0.1)
-    monkeypatch.setattr(watch, "MEMORY_SECONDS", 0.0)
+def clock(monkeypatch):
+    """Give the watch a clock of its own."""
+    found = Clock()
+    own = SimpleNamespace(sleep=found.sleep, create_task=asyncio.create_task)
+    monkeypatch.setattr(watch, "time", found)
+    monkeypatch.setattr(watch, "asyncio", own)
+    return found
 
-    async def run(copy, seconds):
-        looking = Watch({"env": copy})
-        looking._resumed -= 100
-        task = asyncio.create_task(looking.run())
-        with suppress(TimeoutError):
-            await asyncio.wait_for(copy.doomed.wait(), seconds)
-        task.cancel()
-        await asyncio.wait([task])
+
+@pytest.fixture
+def look(clock):
+    """Give a function that has a copy watched until it is doomed, or for so long."""
+
+    async def run(copy, seconds=60):
+        ends = clock.now + seconds
+        clock.is_over = lambda: copy.verdict or clock.now > ends
+        with suppress(OverError):
+            await Watch({"env": copy}).run()
         return copy.verdict and (copy.verdict.cause, copy.verdict.text)
 
     return run
@@ -90,72 +115,74 @@ def at(seconds, name="env__step", budget="call", ended=0, **more):
 
 
 async def test_a_call_past_its_budget_is_seen_twice_before_it_costs_the_copy(look):
-    cause, text = await look(FakeCopy([at(1.1, rows=8)]), 10)
+    cause, text = await look(FakeCopy([at(1.1, rows=8)]))
     assert cause == "budget"
     assert text.startswith("its 'step' for 8 calls had run for 1.1 s")
 
 
 async def test_one_torn_reading_costs_nothing(look):
-    copy = FakeCopy([at(0.1), at(99.0), at(0.1), at(99.0, "env__look"), at(0.2)])
-    assert await look(copy, 0.05) is None
+    copy = FakeCopy([*[at(0.1)] * 10, at(99.0), at(0.1), at(99.0, "env__look"), at(0.2)])
+    assert await look(copy) is None
 
 
 async def test_a_first_call_has_its_own_budget(look):
-    assert await look(FakeCopy([at(1.5, budget="first_call")]), 0.05) is None
+    assert await look(FakeCopy([at(1.5, budget="first_call")])) is None
 
 
 async def test_a_copy_at_rest_that_answers_stays(look):
-    assert await look(FakeCopy([Progress()]), 0.3) is None
+    assert await look(FakeCopy([Progress()])) is None
 
 
 async def test_a_copy_that_answers_nothing_while_nothing_runs_is_silent(look):
-    cause, text = await look(FakeCopy([Progress()], answers=False), 10)
-    assert (cause, text) == ("silence", "it did and answered nothing for 0.1 s.")
+    cause, text = await look(FakeCopy([Progress()], answers=False))
+    assert (cause, text) == ("silence", "it did and answered nothing for 10 s.")
 
 
 async def test_a_copy_in_which_a_call_runs_need_not_answer(look):
-    assert await look(FakeCopy([at(0.5)], answers=False), 0.3) is None
+    assert await look(FakeCopy([at(0.5)], answers=False)) is None
 
 
 async def test_a_stopped_copy_is_silent_though_a_call_runs(look):
     stopped = Progress((RunningCall("env__step", "call", 0.5),), is_stopped=True)
-    cause, _ = await look(FakeCopy([stopped], answers=False), 10)
+    cause, _ = await look(FakeCopy([stopped], answers=False))
     assert cause == "silence"
 
 
 async def test_a_copy_that_answers_but_does_not_begin_what_it_was_sent_is_silent(look):
-    cause, text = await look(FakeCopy([Progress()], oldest=7), 10)
-    assert (cause, text) == ("silence", "for 0.1 s it did not begin what it was sent.")
+    cause, text = await look(FakeCopy([Progress()], oldest=7))
+    assert (cause, text) == ("silence", "for 10 s it did not begin what it was sent.")
 
 
 async def test_a_copy_that_grows_far_beyond_its_limit_is_ended_and_a_little_beyond_it_not(look):
-    assert await look(FakeCopy([at(0.1)], memory=149, limit=100), 0.05) is None
-    cause, text = await look(FakeCopy([at(0.1)], memory=151, limit=100), 10)
+    assert await look(FakeCopy([at(0.1)], memory=149, limit=100)) is None
+    cause, text = await look(FakeCopy([at(0.1)], memory=151, limit=100))
     assert cause == "memory"
     assert "held 151 bytes" in text
 
 
-async def test_time_in_which_this_process_stood_still_counts_for_no_call(look, monkeypatch):
-    monkeypatch.setattr(watch, "LATE_SECONDS", -1.0)  # every look comes late
-    assert await look(FakeCopy([at(99.0)]), 0.1) is None
+async def test_time_in_which_this_process_stood_still_counts_for_no_call(look, clock):
+    clock.lag = 3.0  # every look comes late
+    assert await look(FakeCopy([at(99.0)])) is None
 
 
 async def test_a_ping_that_a_dead_copy_fails_is_no_verdict(look):
-    copy = FakeCopy([at(0.5)])
+    copy, asked = FakeCopy([Progress()]), []
 
     async def fail(op, *, budget_seconds):
+        asked.append(op)
         raise CopyFailedError("gone")
 
     copy.request = fail
-    assert await look(copy, 0.05) is None
+    assert await look(copy, seconds=5) is None
+    assert asked == ["health", "health"]
 
 
-async def test_a_copy_that_stays_stopped_before_it_is_ready_is_killed_and_no_other(look):
+async def test_a_copy_that_stays_stopped_before_it_is_ready_is_killed_and_no_other(clock):
     stopped, resumed = Progress(is_stopped=True), Progress()
     copy, other = FakeCopy([stopped]), FakeCopy([stopped, stopped, resumed], pid=6)
     copies: list[Any] = [copy, other]
-    watching = asyncio.create_task(end_stopped(copies))
-    await asyncio.wait_for(copy.doomed.wait(), 10)
-    watching.cancel()
-    assert copy.verdict.text == "it was stopped for 0.1 s before it was ready."
+    clock.is_over = lambda: copy.verdict
+    with suppress(OverError):
+        await end_stopped(copies)
+    assert copy.verdict.text == "it was stopped for 10 s before it was ready."
     assert other.verdict is None

@@ -1,9 +1,8 @@
-"""Large graphs are checked and compiled in a time that grows with their size, not faster."""
+"""Large graphs are checked and compiled by work that grows with their size, not faster."""
 
 from __future__ import annotations
 
 import sys
-import time
 
 import pytest
 
@@ -61,11 +60,10 @@ def calls_of(function, *arguments):
     return count
 
 
-def test_a_document_of_500_nodes_validates_in_under_a_second(empty):
+def test_a_document_of_500_nodes_is_validated_by_few_calls_a_node(empty):
     document = read_graph(chain(empty, NODES).data)
-    begun = time.process_time()
     assert validate(document, empty.manifests) == []
-    assert time.process_time() - begun < 1.0
+    assert calls_of(validate, document, empty.manifests) < 200 * NODES
 
 
 def test_twice_the_nodes_are_twice_the_work(empty, twice):
@@ -84,11 +82,11 @@ def test_500_faults_are_500_sentences(empty):
 @pytest.mark.parametrize("depth", [5, 40])
 def test_loops_may_nest_deeply(empty, depth):
     document = read_graph(rings(empty, depth).data)
-    begun = time.process_time()
     assert validate(document, empty.manifests) == []
     plan = compile_plan(document, empty.manifests, frozenset({"policy"}))
     assert len(plan.scopes) == depth + 2
-    assert time.process_time() - begun < 2.0
+    assert calls_of(validate, document, empty.manifests) < 1000 * depth
+    assert calls_of(compile_plan, document, empty.manifests, frozenset({"policy"})) < 3000 * depth
 
 
 @pytest.fixture

@@ -6,23 +6,29 @@ import threading
 from queue import Empty, Queue
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from nodeset.host.bell import Bell, SharedPolling
 
-DEADLINE_SECONDS = 20.0
-
 
 class Sockets:
-    """Things that happen, and which thread served each; None interrupts."""
+    """Things that happen, and which thread served each; None interrupts.
+
+    `on_sleep` is called by who is about to wait for something to happen.
+    """
 
     def __init__(self):
         self.events = Queue()
         self.served = Queue()
+        self.on_sleep = lambda: None
 
     def poll(self, timeout):
+        if timeout is None:
+            self.on_sleep()
         try:
-            event = self.events.get(timeout=DEADLINE_SECONDS if timeout is None else timeout)
+            event = self.events.get(timeout=HANG_SECONDS if timeout is None else timeout)
         except Empty:
+            assert timeout is not None, "it sleeps and nobody wakes it"
             return
         if event is not None:
             self.served.put((event, threading.current_thread().name))
@@ -37,7 +43,7 @@ def polling():
     watcher.start()
     yield found
     found.stop()
-    watcher.join(DEADLINE_SECONDS)
+    watcher.join(HANG_SECONDS)
     assert not watcher.is_alive()
 
 
@@ -45,29 +51,26 @@ def test_a_ring_before_the_wait_is_not_lost_and_counts_once():
     bell = Bell()
     bell.ring()
     bell.ring()
-    assert bell.wait(DEADLINE_SECONDS)
+    assert bell.wait(HANG_SECONDS)
     assert not bell.wait(0)
 
 
 def test_while_the_owner_works_the_other_thread_serves(polling):
     polling.sockets.events.put("health")
-    assert polling.sockets.served.get(timeout=DEADLINE_SECONDS) == ("health", "watcher")
+    assert polling.sockets.served.get(timeout=HANG_SECONDS) == ("health", "watcher")
 
 
 def test_the_owner_serves_itself_once_it_is_idle(polling):
-    polling.sockets.events.put("first")
-    polling.sockets.served.get(timeout=DEADLINE_SECONDS)
-    for event in ("second", "third", "fourth"):
-        polling.sockets.events.put(event)
-        polling.wait(DEADLINE_SECONDS)
-    served = [polling.sockets.served.get(timeout=DEADLINE_SECONDS) for _ in range(3)]
-    assert served[-1][1] == "MainThread"
+    events = iter(["first", "second", "third"])
+    polling.sockets.on_sleep = lambda: polling.sockets.events.put(next(events))
+    for event in ("first", "second", "third"):
+        polling.wait()
+        assert polling.sockets.served.get(timeout=HANG_SECONDS) == (event, "MainThread")
 
 
 def test_a_ring_from_another_thread_ends_the_owners_polling(polling):
-    polling.sockets.events.put("first")
-    polling.sockets.served.get(timeout=DEADLINE_SECONDS)
-    ringing = threading.Timer(0.05, polling.ring)
-    ringing.start()
-    polling.wait(DEADLINE_SECONDS)
-    ringing.join(DEADLINE_SECONDS)
+    ringing = threading.Thread(target=polling.ring)
+    polling.sockets.on_sleep = ringing.start
+    polling.wait()
+    ringing.join(HANG_SECONDS)
+    assert not ringing.is_alive()

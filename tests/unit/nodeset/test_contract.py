@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from nodeset.errors import AuthorError, ContractError, NodeSetError, UnavailableError
 from nodeset.loading import load_nodeset
@@ -291,8 +292,6 @@ def test_an_edit_within_one_second_and_of_the_same_size_is_seen(tmp_path: Path) 
         for changed in (file, tmp_path / "geo" / "__init__.py"):
             os.utime(changed, (1_000_000_000, 1_000_000_000))
         command = [sys.executable, "-c", script, str(file)]
-        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}
-        answer = subprocess.run(
-            command, stdout=subprocess.PIPE, universal_newlines=True, timeout=30, env=environment
-        )
+        given = {"env": {**os.environ, "PYTHONDONTWRITEBYTECODE": ""}, "timeout": HANG_SECONDS}
+        answer = subprocess.run(command, stdout=subprocess.PIPE, universal_newlines=True, **given)
         assert answer.stdout.split() == [size, size]

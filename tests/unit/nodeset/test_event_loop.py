@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from nodeset.host.event_loop import EventLoopThread
-
-DEADLINE_SECONDS = 20.0
 
 
 @pytest.mark.parametrize("kind", [SystemExit, KeyboardInterrupt])
@@ -22,6 +21,6 @@ def test_a_coroutine_that_wants_to_end_the_process_ends_alone(kind: type[BaseExc
 
     thread = EventLoopThread()
     leaving = thread.start(leave(), lambda _: None)
-    assert isinstance(leaving.exception(DEADLINE_SECONDS), kind)
-    assert thread.start(stay(), lambda _: None).result(DEADLINE_SECONDS) == "here"
+    assert isinstance(leaving.exception(HANG_SECONDS), kind)
+    assert thread.start(stay(), lambda _: None).result(HANG_SECONDS) == "here"
     thread.stop()

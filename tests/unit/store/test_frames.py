@@ -29,7 +29,7 @@ def test_records_come_back_in_order_over_several_openings(tmp_path):
     assert [read_frame(path, at) for at in first + second] == [b"one", b"", b"three"]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.lists(st.binary(max_size=20), max_size=4))
 def test_a_file_torn_at_any_byte_reads_as_a_prefix_and_goes_on(tmp_path_factory, payloads):
     folder = tmp_path_factory.mktemp("torn")
@@ -46,7 +46,7 @@ def test_a_file_torn_at_any_byte_reads_as_a_prefix_and_goes_on(tmp_path_factory,
         assert payloads_of(torn) == [*kept, b"next"]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(st.lists(st.binary(min_size=1, max_size=20), min_size=2, max_size=4), st.data())
 def test_a_flipped_bit_before_the_last_record_is_an_error(tmp_path_factory, payloads, data):
     path = tmp_path_factory.mktemp("flip") / "a"

@@ -5,12 +5,12 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests.deadline import HANG_SECONDS
 
 from wayfare.store.errors import NoRoomError, StorageWriteError
 from wayfare.store.frames import FrameWriter, read_frames
 from wayfare.store.room import Room
 
-DEADLINE_SECONDS = 10.0
 PATH = Path("episodes.frames")
 
 
@@ -71,28 +71,37 @@ def test_giving_up_ends_every_wait_and_says_which_file():
     threads = [threading.Thread(target=wait) for _ in range(3)]
     for thread in threads:
         thread.start()
-    assert full.wait(DEADLINE_SECONDS)
+    assert full.wait(HANG_SECONDS)
     room.give_up()
     for thread in threads:
-        thread.join(DEADLINE_SECONDS)
+        thread.join(HANG_SECONDS)
     assert refused == [errno.ENOSPC] * 3
 
 
 def test_several_that_wait_tell_it_once():
     told = []
-    start = threading.Barrier(3)
-    room = Room(told.append, look_seconds=0.05)
+    all_wait = threading.Barrier(3)
+    room = Room(told.append, look_seconds=0.001)
 
-    def write():
-        start.wait(DEADLINE_SECONDS)
-        room.keep_trying(Disk(2).write, PATH)
+    def wait():
+        refusals = [OSError(errno.ENOSPC, "refused")]
 
-    threads = [threading.Thread(target=write) for _ in range(3)]
+        def write():
+            if refusals:
+                raise refusals.pop()
+            all_wait.wait(HANG_SECONDS)  # there is room for nobody before all were refused
+
+        room.keep_trying(write, PATH)
+
+    threads = [threading.Thread(target=wait) for _ in range(3)]
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(DEADLINE_SECONDS)
-    assert told.count("there is room on the disk again; the run goes on.") == 1
+        thread.join(HANG_SECONDS)
+    assert [line.split(":")[0] for line in told] == [
+        "the disk is full",
+        "there is room on the disk again; the run goes on.",
+    ]
 
 
 def test_a_file_that_waited_has_whole_records_only(tmp_path, monkeypatch):

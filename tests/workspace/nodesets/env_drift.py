@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -74,10 +75,17 @@ class DriftController(EpisodeController):
 class DriftNodeSet(BaseNodeSet):
     name = "env_drift"
     controller = DriftController
-    default_config = {"count": 12, "max_delay_s": 0.0, "fail_at": -1}
+    default_config = {
+        "count": 12,
+        "max_delay_s": 0.0,
+        "fail_at": -1,
+        "hold": "",  # while this file exists, no copy begins a further episode after so many:
+        "hold_after": 12,
+    }
 
     def __init__(self) -> None:
         self.at, self.looks, self.goal, self.begun = 0, 0, -1, 0
+        self.episodes = 0
         self.delays = np.random.default_rng()  # of this process: the results must not show it
 
     def get_tools(self) -> list[BaseCanvasNode]:
@@ -86,8 +94,15 @@ class DriftNodeSet(BaseNodeSet):
     def begin_episode(self, episode: Any) -> None:
         self.at, self.looks, self.goal = 0, 0, -1
         self.begun = 1
+        if self.config["hold"]:
+            self.hold_on()
         if episode.index == self.config["fail_at"]:
             raise ValueError(f"episode {episode.index} is broken")
+
+    def hold_on(self) -> None:
+        self.episodes += 1
+        while self.episodes > self.config["hold_after"] and Path(self.config["hold"]).exists():
+            time.sleep(0.005)
 
     def wait(self) -> None:
         time.sleep(self.delays.uniform(0, self.config["max_delay_s"]))

@@ -76,7 +76,8 @@ class GalleryNodeSet(BaseNodeSet):
         "size": 16,
         "rooms_differ": True,
         "drift": 0,
-        "seconds": 0.0,
+        "hold": "",  # while this file exists, no copy shows a further view after so many:
+        "hold_after": 30,
         "fail_at": -1.0,
         "die_at": -1.0,
         "died": "",
@@ -92,8 +93,10 @@ class GalleryNodeSet(BaseNodeSet):
         self.index = episode.index
 
     def suffer(self, pose: Any) -> None:
-        """Take time, raise or die where the configuration says so."""
-        time.sleep(self.config["seconds"])
+        """Hold on, raise or die where the configuration says so."""
+        hold, after = self.config["hold"], self.config["hold_after"]
+        while hold and self.looks > after and Path(hold).exists():
+            time.sleep(0.005)
         if pose[0] == self.config["fail_at"]:
             raise ValueError("the lamp went out")
         died = Path(self.config["died"])

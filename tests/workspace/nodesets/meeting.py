@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from nodeset import BaseCanvasNode, BaseNodeSet, PortDef
+from nodeset import BaseCanvasNode, BaseNodeSet, Deployment, PortDef
 
 POLL_SECONDS = 0.005
 
@@ -16,7 +16,7 @@ class Meet(BaseCanvasNode):
 
     node_type = "meeting__meet"
     output_ports = [PortDef("met", "BOOL")]
-    default_config = {"folder": "", "own": "", "other": "", "seconds": 25.0}
+    default_config = {"folder": "", "own": "", "other": "", "seconds": 200.0}
 
     def forward(self, inputs: dict[str, Any], ctx: Any) -> dict[str, Any]:
         config = ctx.config
@@ -37,6 +37,7 @@ class MeetAsCopy(Meet):
 class MeetingNodeSet(BaseNodeSet):
     name = "meeting"
     parallelism = "shared"
+    deployment = Deployment(budgets={"first_call": 300, "call": 300})
 
     def get_tools(self) -> list[BaseCanvasNode]:
         return [Meet()]
@@ -44,6 +45,7 @@ class MeetingNodeSet(BaseNodeSet):
 
 class MeetingReplicatedNodeSet(BaseNodeSet):
     name = "meeting_replicated"
+    deployment = Deployment(budgets={"first_call": 300, "call": 300})
 
     def get_tools(self) -> list[BaseCanvasNode]:
         return [MeetAsCopy()]

@@ -19,7 +19,7 @@ class Wait(BaseCanvasNode):
 
 class HangNodeSet(BaseNodeSet):
     name = "env_hang"
-    deployment = Deployment(budgets={"initialize": 10, "first_call": 0.5, "call": 0.5})
+    deployment = Deployment(budgets={"initialize": 120, "first_call": 2, "call": 2})
 
     def get_tools(self):
         return [Wait()]

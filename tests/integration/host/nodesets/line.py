@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 
@@ -51,12 +52,34 @@ class Sleep(BaseCanvasNode):
         return {}
 
 
-class Ask(BaseCanvasNode):
-    node_type = "line__ask"
-    input_ports = [PortDef("seconds", "FLOAT")]
+class Gate(BaseCanvasNode):
+    """Notes that it runs, and returns once there is the file."""
+
+    node_type = "line__gate"
+    input_ports = [PortDef("path", "TEXT")]
+
+    def forward(self, inputs, ctx):
+        Path(inputs["path"] + ".begun").touch()
+        while not Path(inputs["path"]).exists():
+            time.sleep(0.005)
+        return {}
+
+
+class Meet(BaseCanvasNode):
+    """Returns once so many calls are under way."""
+
+    node_type = "line__meet"
+    input_ports = [PortDef("count", "INT")]
+
+    def __init__(self):
+        self.here = 0
+        self.are_all_here = asyncio.Event()
 
     async def forward(self, inputs, ctx):
-        await asyncio.sleep(inputs["seconds"])
+        self.here += 1
+        if self.here == inputs["count"]:
+            self.are_all_here.set()
+        await self.are_all_here.wait()
         return {}
 
 
@@ -88,7 +111,7 @@ class LineNodeSet(BaseNodeSet):
     episode = ""
 
     def get_tools(self):
-        return [Scale(), Slow(), Where(), Sleep(), Ask(), Big()]
+        return [Scale(), Slow(), Where(), Sleep(), Gate(), Meet(), Big()]
 
     def shutdown(self):
         print("shutdown", threading.current_thread().name, flush=True)

@@ -6,9 +6,9 @@ import asyncio
 import random
 from dataclasses import dataclass
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.deadline import HANG_SECONDS
 from tests.unit.engine.equivalence.drawing import Draw
 from tests.unit.engine.equivalence.sequential import OFF, Sequential
 from tests.unit.engine.equivalence.world import BUDGET, MANIFESTS, STATEFUL, Copies
@@ -21,7 +21,6 @@ from wayfare.graph.plan import compile_plan
 from wayfare.graph.validate import validate
 
 EPISODES = [EpisodeContext(index=index, id=f"e{index}", seed=100 + index) for index in range(3)]
-DEADLINE_SECONDS = 20
 
 
 @dataclass
@@ -88,7 +87,7 @@ async def run_all(workers, episodes):
             episode = queue.pop(0)
             results[episode.id] = await worker.run(episode)
 
-    async with asyncio.timeout(DEADLINE_SECONDS), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(HANG_SECONDS), asyncio.TaskGroup() as group:
         for worker in workers:
             group.create_task(work(worker))
     return results
@@ -103,8 +102,7 @@ def run_sequentially(graph, draw, episode):
     return metrics, undefined, plain.steps, plain.truncated, calls_of(world.copies)
 
 
-@pytest.mark.timeout(120)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 2**32))
 def test_random_graphs_equal_a_sequential_interpreter_at_any_number_of_workers(seed):
     rnd = random.Random(seed)
@@ -118,8 +116,7 @@ def test_random_graphs_equal_a_sequential_interpreter_at_any_number_of_workers(s
         assert asyncio.run(run_all(workers, EPISODES)) == expected
 
 
-@pytest.mark.timeout(120)
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(st.integers(0, 2**32))
 def test_random_failures_do_not_depend_on_what_finished_first(seed):
     rnd = random.Random(seed)

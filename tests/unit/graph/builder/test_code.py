@@ -211,7 +211,7 @@ def documents(draw):
     return document([node[:3] for node in nodes], edges, name=draw(TEXT), layout=draw(JSON))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(drawn=documents())
 def test_any_document_is_itself_again(rebuild, drawn):
     assert rebuild(drawn) == drawn
