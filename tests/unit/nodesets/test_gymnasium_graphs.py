@@ -45,7 +45,7 @@ class Direct:
         if not tool.batched:
             return check_outputs(tool, tool.forward(row, context))
         result = tool.forward(stack(tool, [row]), BatchContext(config, [context]))
-        return split(tool, result, 1, count=1)[0]
+        return next(split(tool, result, 1, count=1))
 
 
 def play(graph, index, seed=0):
