@@ -38,16 +38,12 @@ def _describe(space: Space) -> str:
     return re.sub(r"<function (\S+) at 0x[0-9a-f]+>", r"\1", str(space))
 
 
-def ports_of_space(space: Space, name: str = "observation") -> list[PortDef]:
-    """Return the ports that carry a value of `space`; raises ContractError if none can."""
-    return [leaf.port for leaf in leaves_of_space(space, name)]
-
-
 def leaves_of_space(space: Space, name: str = "observation") -> list[Leaf]:
     """Flatten `space` into one leaf per port.
 
     A Dict's keys become port names, a Tuple's items `<name>_<index>`, nested ones are joined by
     `_`; a key that would take the place of another port of the tools gets `<name>_` before it.
+    Raises ContractError for a space that no port carries.
     """
     leaves = []
     for words, path, inner in _flatten(space, (), ()):

@@ -82,18 +82,6 @@ class NavigationGraph:
         """Return the geodesic distance between two viewpoints; infinite without a way."""
         return self.ways_to(self.index(there)).distance_m[self.index(here)]
 
-    def shortest_path(self, start: str, goal: str) -> list[str]:
-        """Return the viewpoints from `start` to `goal`, both included; empty without a way."""
-        here, target = self.index(start), self.index(goal)
-        ways = self.ways_to(target)
-        if math.isinf(ways.distance_m[here]):
-            return []
-        path = [start]
-        while here != target:
-            here = ways.next_hop[here]
-            path.append(self.viewpoints[here])
-        return path
-
     def _connect(self, unobstructed: np.ndarray) -> tuple[tuple[int, ...], ...]:
         included = np.array(self.included, dtype=bool)
         edges = unobstructed & included[:, None] & included[None, :]

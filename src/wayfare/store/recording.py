@@ -9,7 +9,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Literal
 
 import xxhash
 
@@ -17,7 +17,6 @@ from wayfare.store.records import EpisodeKey, EpisodeRecord
 from wayfare.store.truth import pack_record, read_latest
 
 RecordMode = Literal["none", "actions", "frames", "full"]
-RECORD_MODES: tuple[RecordMode, ...] = get_args(RecordMode)
 
 ACTIONS_FILE = "actions.frames"
 VIDEOS_FILE = "videos.frames"

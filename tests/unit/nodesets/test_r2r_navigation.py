@@ -40,10 +40,20 @@ def test_distances_follow_the_graph_and_are_infinite_without_a_way(graph: Naviga
     assert math.isinf(graph.distance_m("a", "i"))
 
 
-def test_shortest_paths_name_both_ends_and_are_empty_without_a_way(graph: NavigationGraph) -> None:
-    assert graph.shortest_path("a", "u") == ["a", "b", "c", "u"]
-    assert graph.shortest_path("a", "a") == ["a"]
-    assert graph.shortest_path("a", "i") == []
+def walk(graph: NavigationGraph, start: str, goal: str) -> list[str]:
+    """Follow the shortest way until it leads no further."""
+    path, ways = [graph.index(start)], graph.ways_to(graph.index(goal))
+    while (following := ways.next_hop[path[-1]]) >= 0:
+        path.append(following)
+    return [graph.viewpoints[index] for index in path]
+
+
+def test_the_next_viewpoints_make_the_shortest_way_and_none_leads_nowhere(
+    graph: NavigationGraph,
+) -> None:
+    assert walk(graph, "a", "u") == ["a", "b", "c", "u"]
+    assert walk(graph, "a", "a") == ["a"]
+    assert walk(graph, "a", "i") == ["a"]
 
 
 def test_of_two_ways_equally_long_the_earlier_viewpoint_wins() -> None:
@@ -60,7 +70,7 @@ def test_of_two_ways_equally_long_the_earlier_viewpoint_wins() -> None:
         }
         for name in order
     ]
-    assert NavigationGraph("ring", locations).shortest_path("s", "goal") == ["s", "early", "goal"]
+    assert walk(NavigationGraph("ring", locations), "s", "goal") == ["s", "early", "goal"]
 
 
 def test_a_way_without_a_way_back_is_refused() -> None:

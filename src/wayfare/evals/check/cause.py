@@ -87,10 +87,6 @@ RESET = Explanation(
     "begin_episode leaves something of the last episode: a counter, a buffer, a generator that "
     "goes on; make everything anew there, seeded by episode.seed.",
 )
-EPISODE_ORDER = Explanation(
-    "The episode runs otherwise when the episodes before it come in another order.",
-    RESET.cause,
-)
 ISOLATION = Explanation(
     "Two copies that run at the same time disturb each other.",
     "a file, port, temporary folder or shared memory of a fixed name; give each copy its own.",
