@@ -27,7 +27,7 @@ from wayfare.store.recording import (
 from wayfare.store.recording_block import peek_block
 from wayfare.store.recording_poses import POSES_FILE
 from wayfare.store.recording_videos import read_listed
-from wayfare.store.records import Firing, RunHeader
+from wayfare.store.records import Firing, RunHeader, SubmissionRecord
 from wayfare.store.resumption import DAMAGED_FILE, RESUMPTIONS_FILE, find_resumptions
 from wayfare.store.run import RunReader
 from wayfare.store.truth import (
@@ -75,7 +75,7 @@ def find_damage(reader: RunReader, *, is_thorough: bool = False) -> list[Damage]
     if mode != "none":
         found += _check_blocks(reader.folder / ACTIONS_FILE, latest, _LOST_ACTIONS)
         if reader.header.submission is not None:
-            found += _check_poses(reader.folder / POSES_FILE, latest)
+            found += _check_poses(reader.folder / POSES_FILE, latest, reader.header.submission)
     chosen = _choose(reader.header, latest)
     if mode == "frames":
         found += _check_videos(reader.folder, chosen, is_thorough=is_thorough)
@@ -126,10 +126,12 @@ def _check_blocks(path: Path, latest: Sequence[Committed], lost: str) -> Iterato
         yield _describe(path, problem or missing, lost=lost, concerned=without)
 
 
-def _check_poses(path: Path, latest: Sequence[Committed]) -> Iterator[Damage]:
-    """Find the episodes whose poses may be lost: one that never had a pose has no block."""
+def _check_poses(
+    path: Path, latest: Sequence[Committed], submission: SubmissionRecord
+) -> Iterator[Damage]:
+    """Find the episodes whose poses are lost, or may be where one without a pose has no block."""
     _, problem = _read_tokens(path)
-    if problem:
+    if problem or submission.keeps_all:
         yield from _check_blocks(path, latest, _LOST_POSES)
 
 

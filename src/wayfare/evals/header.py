@@ -149,7 +149,10 @@ def _describe_submission(
     if submission is None:
         return None
     return SubmissionRecord(
-        nodeset=environment, format=submission["format"], poses=tuple(submission["poses"])
+        nodeset=environment,
+        format=submission["format"],
+        poses=tuple(submission["poses"]),
+        keeps_all=True,
     )
 
 

@@ -55,9 +55,8 @@ class PoseTrack:
                 self._poses.append(self._ports.trim(outputs[port]))
 
     async def keep(self, record: EpisodeRecord, token: bytes) -> None:  # noqa: ARG002
-        """Wait until the disk has the poses, if there are any. Raises StorageWriteError."""
-        if self._poses:
-            await asyncio.to_thread(self._file.append_episode, token, self._poses)
+        """Wait until the disk has the poses, if only none. Raises StorageWriteError."""
+        await asyncio.to_thread(self._file.append_episode, token, self._poses)
 
     def discard(self) -> None:
         """Forget the poses."""

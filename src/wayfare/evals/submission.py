@@ -100,7 +100,7 @@ def _gather(
     reader: RunReader, planned: Sequence[PlannedEpisode], records: Sequence[EpisodeRecord]
 ) -> list[Trajectory]:
     poses = {record.key: found for record, found in read_poses(reader.folder, records)}
-    without = [record.key.id for record in records if record.key not in poses]
+    without = [record.key.id for record in records if not poses.get(record.key)]
     if without:
         raise ExportError(_describe_poseless(reader, without))
     labels = read_labels(reader.folder, len(reader.header.episodes))

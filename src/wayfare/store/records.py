@@ -186,12 +186,14 @@ class NodesetRecord:
 class SubmissionRecord:
     """What an environment's leaderboard takes: the format's name, the ports that give its poses.
 
-    `nodeset` is the environment's name in the graph, `poses` are TOOL.PORT.
+    `nodeset` is the environment's name in the graph, `poses` are TOOL.PORT. `keeps_all`: of each
+    episode poses are kept, if only none; older runs kept nothing of one that had none.
     """
 
     nodeset: str
     format: str
     poses: tuple[str, ...]
+    keeps_all: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)

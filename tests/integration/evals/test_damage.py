@@ -194,3 +194,13 @@ def test_a_table_without_its_labels_says_so(wayfare: Any, run: Any) -> None:
     assert len(Run.open(folder).by("outcome")) > 0
     sent = wayfare.run("export", str(folder), "--to", "submission")
     assert (sent.status, "labels.json is missing" in sent.err) == (2, True)
+
+
+def test_poses_that_were_cut_off_are_missed(wayfare: Any, run: Any) -> None:
+    folder = run("outing")
+    path = folder / "poses.frames"
+    path.write_bytes(path.read_bytes()[:-5])
+    damage, _ = show(wayfare, folder)
+    assert (damage["file"], len(damage["episodes"])) == ("poses.frames", 1)
+    path.write_bytes(b"")
+    assert len(show(wayfare, folder)[0]["episodes"]) == 10

@@ -84,3 +84,11 @@ async def test_a_run_that_records_nothing_keeps_no_poses(tmp_path):
         await tape.keep(record())
     assert not (tmp_path / POSES_FILE).exists()
     assert kept(tmp_path, record()) == []
+
+
+async def test_of_an_episode_without_poses_it_is_kept_that_it_had_none(tmp_path):
+    async with recorder(tmp_path) as recording:
+        tape = start(recording)
+        await walk(tape, "look")
+        await tape.keep(record())
+    assert kept(tmp_path, record()) == [("0", [])]
