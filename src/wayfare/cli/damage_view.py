@@ -24,7 +24,8 @@ def render_damage(found: Sequence[Damage], summary: RunSummary) -> Iterator[Rend
         yield Text()
         yield Text(f"damaged: {damage.problem}")
         yield Text(f"  lost: {damage.lost}{_name(damage.episodes, summary.episodes.total)}")
-    if found and summary.coverage is not None and not summary.coverage.problems:
+    is_proven = summary.coverage is not None and not summary.coverage.problems
+    if found and is_proven and summary.episodes.finished:
         count = describe_count(summary.episodes.finished, "episode")
         yield Text(
             f"what holds: outcomes, metrics and digests of {count}; they stand in the records, "

@@ -29,7 +29,7 @@ from wayfare.evals.report import list_episodes, show_document, summarise_run
 from wayfare.fleet.catalogue import NodeSetDescription, describe_nodesets
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.registry import NodeSetEntry, WorkspaceComponentRegistry
-from wayfare.store.listing import list_runs
+from wayfare.store.listing import RunEntry, list_runs
 from wayfare.store.resumption import find_resumptions
 from wayfare.store.run import RunReader
 
@@ -58,27 +58,32 @@ def describe(
 
 def runs(out: option.Out = None, as_json: option.Json = False) -> None:
     """List runs, newest first."""
-    entries = list_runs(out or Settings.read(os.environ).runs)
-    if not as_json:
+    root = out or Settings.read(os.environ).runs
+    entries = list_runs(root)
+    if not entries and not as_json:
+        tell_progress(f"there are no runs in {root}.")
+    elif not as_json:
         print_table(render_runs(entries))
-        return
-    _print_json(
-        [
-            {
-                "run_id": entry.run_id,
-                "status": entry.status,
-                "graph": entry.header.graph_name if entry.header else None,
-                "worker_count": entry.worker_count,
-                "total": entry.total,
-                "finished": entry.finished,
-                "digest": entry.summary.digest if entry.summary else None,
-                "out": str(entry.folder),
-                "resume": entry.resume,
-                "problem": entry.problem,
-            }
-            for entry in entries
-        ]
-    )
+    else:
+        _print_json(_list_entries(entries))
+
+
+def _list_entries(entries: Sequence[RunEntry]) -> list[dict[str, Any]]:
+    return [
+        {
+            "run_id": entry.run_id,
+            "status": entry.status,
+            "graph": entry.header.graph_name if entry.header else None,
+            "worker_count": entry.worker_count,
+            "total": entry.total,
+            "finished": entry.finished,
+            "digest": entry.summary.digest if entry.summary else None,
+            "out": str(entry.folder),
+            "resume": entry.resume,
+            "problem": entry.problem,
+        }
+        for entry in entries
+    ]
 
 
 def show(

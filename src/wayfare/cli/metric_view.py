@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from rich.console import RenderableType
 from rich.table import Table
 
+from wayfare.cli.live import describe_count
 from wayfare.cli.output import Text
 from wayfare.evals.breakdown import Breakdown
 from wayfare.store.summary import (
@@ -22,7 +23,6 @@ from wayfare.store.summary import (
 )
 
 NOTHING = "-"
-_UNITS = {"group": "groups", "scene": "scenes"}
 
 
 def render_metrics(summary: RunSummary) -> Iterator[RenderableType]:
@@ -126,7 +126,7 @@ def _cluster_table(metrics: Mapping[str, MetricSummary]) -> Table:
         for kind, cluster in _telling_clusters(metric).items():
             table.add_row(
                 Text(name),
-                f"{cluster.count} {_UNITS.get(kind, kind)}",
+                describe_count(cluster.count, kind),
                 format_number(cluster.macro_mean),
                 _interval(cluster.macro_ci_low, cluster.macro_ci_high),
                 _interval(cluster.ci_low, cluster.ci_high),

@@ -13,6 +13,7 @@ import typer
 
 from wayfare.cli import option
 from wayfare.cli.exit_status import ExitStatus
+from wayfare.cli.live import describe_count
 from wayfare.cli.output import print_json, print_text, tell_progress
 from wayfare.cli.settings import Settings
 from wayfare.evals.replay import Replay, find_episode, replay
@@ -83,7 +84,8 @@ def _document(reader: RunReader, done: Replay) -> dict[str, Any]:
 
 
 def _print(done: Replay) -> None:
-    print_text(f"episode {done.key.text}; {done.sent_before} earlier calls were sent first.")
+    earlier = describe_count(done.sent_before, "earlier call")
+    print_text(f"episode {done.key.text}; sent first: {earlier}.")
     for replayed in done.calls:
         turns = ", ".join(map(str, replayed.call.turns)) or "none"
         print_text(f"{replayed.call.path} (turns: {turns})")

@@ -45,6 +45,7 @@ LOCK_FILE = "lock"
 
 _PLAN = "plan"
 """The field of the header that ties the list to it: the list's checksum."""
+_ELSEWHERE = "Name a folder that can be written with --out or WAYFARE_RUNS."
 _NAME_TRIES = 1000
 _HEADER: TypeAdapter[RunHeader] = TypeAdapter(RunHeader)
 _SUMMARY: TypeAdapter[RunSummary] = TypeAdapter(RunSummary)
@@ -65,7 +66,7 @@ def make_folder(root: Path, header: RunHeader) -> tuple[Path, str]:
 
 
 @contextlib.contextmanager
-def naming_refusals(folder: Path) -> Iterator[None]:
+def naming_refusals(folder: Path, remedy: str = _ELSEWHERE) -> Iterator[None]:
     """Raise StorageWriteError, with what to do, where the file system refuses a run folder."""
     try:
         yield
@@ -73,9 +74,7 @@ def naming_refusals(folder: Path) -> Iterator[None]:
         is_file = isinstance(error, FileExistsError | NotADirectoryError)
         reason = "it is no folder" if is_file else error.strerror or str(error)
         raise StorageWriteError(
-            f"{folder}: a run can't be opened there: {reason}. Name a folder that can be written "
-            f"with --out or WAYFARE_RUNS.",
-            error.errno,
+            f"{folder}: a run can't be opened there: {reason}. {remedy}", error.errno
         ) from error
 
 

@@ -47,9 +47,13 @@ class Resumption:
 _ALL: TypeAdapter[tuple[Resumption, ...]] = TypeAdapter(tuple[Resumption, ...])
 
 
-def resume_command(run: str | Path) -> str:
-    """Return the command that lets a run go on, which its id or folder names."""
-    return f"wayfare eval --resume {shlex.quote(str(run))}"
+def resume_command(folder: str | Path) -> str:
+    """Return the command that lets the run in a folder go on.
+
+    A folder of one name stands there with its whole path: else a run of that id would go before it.
+    """
+    path = Path(folder) if len(Path(folder).parts) > 1 else Path(folder).absolute()
+    return f"wayfare eval --resume {shlex.quote(str(path))}"
 
 
 def read_resumptions(folder: Path) -> tuple[Resumption, ...]:

@@ -46,6 +46,7 @@ from wayfare.store.truth import (
     read_truth,
 )
 
+_IN_PLACE = "A run goes on where it lies: make its folder writable, or copy it."
 _NO_LABELS: Mapping[str, Sequence[Label]] = MappingProxyType({})
 
 
@@ -121,7 +122,7 @@ class RunWriter:
 
         Raises RunLockedError while someone else writes it, CorruptFileError or FormatVersionError.
         """
-        with naming_refusals(folder), ExitStack() as files:
+        with naming_refusals(folder, _IN_PLACE), ExitStack() as files:
             files.callback(RunLock.acquire(folder).release)
             writer = cls(folder, read_header(folder), files=files, room=room)
             writer._open_files(writer._read_states())

@@ -9,6 +9,7 @@ import pytest
 from wayfare.store.errors import RunNotFoundError
 from wayfare.store.folder import HEADER_FILE, find_folder
 from wayfare.store.listing import list_runs
+from wayfare.store.resumption import resume_command
 
 
 @pytest.fixture
@@ -44,3 +45,8 @@ def test_what_is_no_id_leads_nowhere_from_the_runs(runs, run):
 def test_a_folder_of_runs_that_no_name_can_have_is_refused(runs):
     with pytest.raises(RunNotFoundError, match="is no folder of runs: File name too long"):
         list_runs(Path("x" * 300))
+
+
+def test_the_command_that_goes_on_names_a_folder_that_no_id_goes_before(runs):
+    assert resume_command("../../other") == "wayfare eval --resume ../../other"
+    assert resume_command("mine") == f"wayfare eval --resume {Path.cwd() / 'mine'}"

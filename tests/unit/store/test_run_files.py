@@ -17,6 +17,7 @@ from tests.unit.store.example import (
 from wayfare.store.errors import (
     CorruptFileError,
     FormatVersionError,
+    StorageWriteError,
 )
 from wayfare.store.folder import read_header, read_summary
 from wayfare.store.labels import read_labels
@@ -171,6 +172,14 @@ def test_a_dropped_record_is_told(tmp_path):
     assert "a last record was cut short" in line
     with RunWriter.reopen(writer.folder) as again:
         assert again.dropped == []
+
+
+def test_a_run_that_can_not_be_written_goes_on_nowhere_else(tmp_path):
+    with RunWriter.create(tmp_path, header()) as writer:
+        (writer.folder / "lock").unlink()
+        (writer.folder / "lock").mkdir()
+    with pytest.raises(StorageWriteError, match=r"A run goes on where it lies: make its folder"):
+        RunWriter.reopen(writer.folder)
 
 
 def test_a_folder_that_is_a_run_has_its_labels(tmp_path, monkeypatch):
