@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping
 from rich.console import RenderableType
 from rich.table import Table
 
-from wayfare.cli.metric_view import NOTHING, make_table
+from wayfare.cli.metric_view import NOTHING, add_columns, make_table
 from wayfare.cli.output import Text
 from wayfare.store.summary import NodesetReport, RunSummary, ToolBatches
 
+MAX_NAME_WIDTH = 40
+"""Columns of a tool's name that others give way to."""
 MAX_SHARES = 4
 """So many of the most frequent sizes or reasons are named."""
 
@@ -67,12 +69,19 @@ def _nodeset_table(nodesets: Mapping[str, NodesetReport]) -> Table:
 
 
 def _tool_table(nodesets: Mapping[str, NodesetReport]) -> Table:
-    table = make_table("batched tool", right=("rows", "batches", "mean batch", "reruns"))
-    for name in ("batches by size", "served because"):
-        table.add_column(name, overflow="fold")
-    for nodeset, report in nodesets.items():
-        for name, tool in report.tools.items():
-            table.add_row(Text(f"{nodeset}__{name}"), *_tool_cells(tool))
+    """Return a line per tool, whose name stays whole: shares of sizes and reasons give way."""
+    tools = {
+        f"{nodeset}__{name}": tool
+        for nodeset, report in nodesets.items()
+        for name, tool in report.tools.items()
+    }
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    longest = max(len(name) for name in tools)
+    table.add_column("batched tool", overflow="fold", min_width=min(longest, MAX_NAME_WIDTH))
+    add_columns(table, right=("rows", "batches", "mean", "reruns"))
+    add_columns(table, "of size", "served because", right=())
+    for name, tool in tools.items():
+        table.add_row(Text(name), *_tool_cells(tool))
     return table
 
 

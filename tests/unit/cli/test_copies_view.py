@@ -11,9 +11,9 @@ from wayfare.cli.copies_view import describe_shutdown, describe_uncounted, rende
 from wayfare.store.summary import NodesetReport, ShutdownReport, ToolBatches
 
 
-def lines(nodesets):
+def lines(nodesets, width=200):
     output = io.StringIO()
-    Console(file=output, width=200).print(Group(*render_nodesets(nodesets)), crop=False)
+    Console(file=output, width=width).print(Group(*render_nodesets(nodesets)), crop=False)
     return [line.split() for line in output.getvalue().splitlines()]
 
 
@@ -61,6 +61,12 @@ def test_many_sizes_are_counted_together_and_no_share_is_rounded_away():
     ]
     text = " ".join(row)
     assert "8: 99 %, 1: <1 %, 2: <1 %, 3: <1 %, others: <1 %" in text
+
+
+def test_a_tools_name_stays_whole_where_the_terminal_is_narrow():
+    tools = {"score_everything": tool({"1": 1, "8": 3}, {"all_waiting": 3, "gap": 1})}
+    shown = lines({"policy_panorama": NodesetReport(parallelism="shared", tools=tools)}, width=80)
+    assert any(line[:1] == ["policy_panorama__score_everything"] for line in shown)
 
 
 def test_a_run_without_batches_has_the_table_of_nodesets_alone():
