@@ -15,6 +15,7 @@ from wayfare.evals.report import (
     summarise,
     summarise_run,
 )
+from wayfare.evals.run import Run
 from wayfare.store.records import (
     Attempt,
     EpisodeKey,
@@ -203,6 +204,8 @@ def test_a_damaged_summary_is_made_anew_from_the_records(tmp_path):
     found = summarise_run(RunReader.open(writer.folder, tmp_path))
     assert (found.status, found.elapsed_s, found.uncounted_parts) == ("done", 2.0, 1)
     assert (found.digest, found.metrics) == (summary().digest, summary().metrics)
+    run = Run.open(writer.folder)
+    assert (run.summary, "summary.json is damaged" in run.problem) == (found, True)
 
 
 def test_a_damaged_list_of_videos_keeps_no_summary_from_being_made(tmp_path):
