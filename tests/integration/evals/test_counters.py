@@ -8,19 +8,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.integration.evals.test_resume import (
-    DEADLINE_SECONDS,
-    SLOW,
-    WORKSPACE,
-    wait_for_records,
-)
+from tests.deadline import HANG_SECONDS
+from tests.integration.evals.held_run import held, let_go, start_and_hold
+
+WORKSPACE = Path(__file__).resolve().parents[2] / "workspace"
 
 
 def test_counters_of_a_run_that_went_on_are_sums_over_its_parts(wayfare: Any) -> None:
-    process = wayfare.start("eval", "drift", *SLOW, "--workers", "3", "--json")
-    folder = wait_for_records(wayfare.folder / "runs", process)
+    soon = ("--workers", "3", "--drain-seconds", "0.1", "--json")
+    process, folder = start_and_hold(wayfare, "drift", *held(wayfare), *soon)
     process.send_signal(signal.SIGINT)
-    first = json.loads(process.communicate(timeout=DEADLINE_SECONDS)[0])
+    first = json.loads(process.communicate(timeout=HANG_SECONDS)[0])
+    let_go(wayfare)
     finished = {row["key"] for row in wayfare.show(str(folder))["episodes_table"]}
 
     assert wayfare.run("eval", "--resume", str(folder), "--workers", "2").status == 0
