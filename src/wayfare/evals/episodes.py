@@ -14,6 +14,9 @@ from nodeset.digest import digest_value, hash64
 from wayfare.evals.errors import SelectionError
 from wayfare.store.records import EpisodeKey, PlannedEpisode
 
+MAX_PLANNED = 1_000_000
+"""Episodes of one run, each as often as it is repeated: the list is held in memory."""
+
 Listed = Mapping[str, Any]
 """One episode as a nodeset lists it: id, scene_id, group, step_budget, info."""
 
@@ -73,6 +76,12 @@ def plan_episodes(
     """
     if repeats < 1:
         raise SelectionError(f"repeats is {repeats}; it must be at least 1.")
+    selected = select(selection, len(listed), f"split {split!r} of {environment!r}")
+    if len(selected) * repeats > MAX_PLANNED:
+        raise SelectionError(
+            f"repeats is {repeats}, of {len(selected)} episodes; a run has at most {MAX_PLANNED:,} "
+            f"of both together: ask for fewer, in several runs if need be."
+        )
     list_hash = digest_value([dict(episode) for episode in listed]).hex()
     planned = tuple(
         PlannedEpisode(
@@ -88,7 +97,7 @@ def plan_episodes(
             group=listed[index]["group"],
         )
         for repeat in range(repeats)
-        for index in select(selection, len(listed), f"split {split!r} of {environment!r}")
+        for index in selected
     )
     return EpisodePlan(environment, split, list_hash, listed, planned, "," in selection)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wayfare.evals.episodes import select
+from wayfare.evals.episodes import plan_episodes, select
 from wayfare.evals.errors import SelectionError
 
 
@@ -35,3 +35,9 @@ def test_a_selection_that_does_not_fit_is_told_how_many_episodes_there_are(selec
 def test_an_episode_is_not_named_twice():
     with pytest.raises(SelectionError, match="names episode 1 twice"):
         select("1,2,1", 4, "split 'val'")
+
+
+def test_more_episodes_than_a_run_can_list_are_refused_before_they_are_listed():
+    listed = [{"id": str(n), "scene_id": "", "group": ""} for n in range(4)]
+    with pytest.raises(SelectionError, match="repeats is 99999999999, of 2 episodes; .* 1,000,000"):
+        plan_episodes("env_line", "val", listed, selection="2", repeats=99999999999)
