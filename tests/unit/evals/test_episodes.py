@@ -39,5 +39,5 @@ def test_an_episode_is_not_named_twice():
 
 def test_more_episodes_than_a_run_can_list_are_refused_before_they_are_listed():
     listed = [{"id": str(n), "scene_id": "", "group": ""} for n in range(4)]
-    with pytest.raises(SelectionError, match="repeats is 99999999999, of 2 episodes; .* 1,000,000"):
+    with pytest.raises(SelectionError, match=r"repeats is 9+, of 2 episodes; .* 1,000,000"):
         plan_episodes("env_line", "val", listed, selection="2", repeats=99999999999)
