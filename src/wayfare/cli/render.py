@@ -169,8 +169,8 @@ def describe_retries(counts: EpisodeCounts) -> str:
     """Return how many episodes were tried again, and how that may bias what the run shows."""
     episodes = describe_count(counts.retried, "episode")
     return (
-        f"Of {episodes} an attempt that came to its end counts after others that did not: if what "
-        f"ended those depends on how an episode goes, the means lean towards where it does not"
+        f"{episodes} took more than one attempt: if what ended the earlier ones depends on how an "
+        f"episode goes, the means lean towards where it does not"
     )
 
 

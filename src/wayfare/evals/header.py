@@ -29,6 +29,7 @@ from wayfare.graph.tooltype import split_type
 from wayfare.store.records import Claim, NodesetRecord, RunHeader, SubmissionRecord
 
 MAX_WORKERS = 1024
+MAX_STEP_BUDGET = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,10 +58,10 @@ class EvalRequest:
                 f"worker has a copy of its own of every replicated nodeset."
             )
         budget = self.rules.step_budget
-        if budget is not None and budget < 1:
+        if budget is not None and not 1 <= budget <= MAX_STEP_BUDGET:
             raise SetupError(
-                f"step_budget is {budget}; it must be at least 1. Leave it out for each episode's "
-                f"own."
+                f"step_budget is {budget}; it must be from 1 to 2**63 - 1. Leave it out for each "
+                f"episode's own."
             )
 
     def rules_with_fallback(self, environment_budget: int | None) -> RunRules:

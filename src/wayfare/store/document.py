@@ -54,6 +54,8 @@ def read_sealed(path: Path, expected: str | None = None) -> dict[str, Any]:
     Raises CorruptFileError where it is damaged, or has another checksum than is `expected`.
     """
     try:
+        if path.exists() and not path.is_file():  # a pipe would be waited for
+            raise CorruptFileError(f"{path} is no plain file; a run's documents stand in one.")
         fields = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise CorruptFileError(f"{path} can't be read: {error}.") from error

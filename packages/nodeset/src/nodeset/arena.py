@@ -80,6 +80,7 @@ class Arena:
         self._segments: List[_Segment] = []
         self._free: Dict[int, List[Block]] = {}
         self._lent: Dict[Tuple[int, int], Block] = {}
+        self._is_closed = False
 
     @property
     def lent_bytes(self) -> int:
@@ -89,7 +90,7 @@ class Arena:
     def place(self, array: np.ndarray[Any, Any], pins: int) -> Optional[Placed]:
         """Copy an array into a block that `pins` readers hold; None where there is no room."""
         with self._lock:
-            block = self._take(block_size(array.nbytes))
+            block = None if self._is_closed else self._take(block_size(array.nbytes))
             if block is None:
                 return None
             block.pins = pins
@@ -118,6 +119,12 @@ class Arena:
         """End this end's own reading of a block."""
         with self._lock:
             self._unpin(block)
+
+    def close(self) -> None:
+        """Lend nothing more: the connection has ended, and with it who passes segments on."""
+        with self._lock:
+            self._announce = _announce_nothing
+            self._is_closed = True
 
     def withdraw(self, block: Block) -> None:
         """Take back a block that was not sent after all."""
@@ -182,3 +189,7 @@ class Arena:
             os.close(descriptor)
         self._segments.append(_Segment(memory, wanted))
         return True
+
+
+def _announce_nothing(_number: int, _size: int, _descriptor: int) -> bool:
+    return False

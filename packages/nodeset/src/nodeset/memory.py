@@ -58,7 +58,12 @@ class MappedMemory:
             raise WireError("descriptors arrived that no frame asks for")
 
     def close(self) -> None:
-        """Close descriptors that nobody asked for; what is mapped lives as long as its readers."""
+        """Close descriptors that nobody asked for; what is mapped lives as long as its readers.
+
+        Nothing waits for a collection of cycles: a run whose copies are replaced would keep the
+        memory of many.
+        """
+        self.arena.close()
         while self._descriptors:
             os.close(self._descriptors.popleft())
 
