@@ -1,6 +1,7 @@
 """How many rows a second a batched tool serves to callers that wait for their answers.
 
-Rows of 150 kB come from K callers of one process; the handler sleeps 5 ms per batch, or not at all.
+Rows of 150 kB come from K callers of one process; the handler gets them as one array and sleeps
+5 ms per batch, or not at all.
 Wayfare is the shipped client and host, digests on; peers run beside it, each stopped while another
 is measured.
 """

@@ -59,6 +59,8 @@ def list_cases(tiny: bool) -> list[Case]:
         playing("Minigrid", "MiniGrid-FourRooms-v0", 48),
         sleeping(8, tiny),
         sleeping(32, tiny),
+        sleeping(8, tiny, calls=2),
+        sleeping(32, tiny, calls=2),
         seeing(tiny),
     ]
 
@@ -88,11 +90,12 @@ def playing(name: str, environment_id: str, count: int) -> Case:
     )
 
 
-def sleeping(workers: int, tiny: bool) -> Case:
+def sleeping(workers: int, tiny: bool, *, calls: int = 1) -> Case:
+    """Return the environment that sleeps; called twice a turn, it is asked for its state too."""
     seconds, steps = 0.01, 10 if tiny else 100
     return Case(
-        f"sleeps 10 ms, {workers} workers",
-        "timed",
+        f"sleeps 10 ms, {workers} workers" + (", two calls a turn" if calls == 2 else ""),
+        "timed" if calls == 2 else "timed_step",
         workers,
         timed(count=workers * (2 if tiny else 4), steps=steps, step_seconds=seconds),
         functools.partial(TimedEnv, steps=steps, step_seconds=seconds),

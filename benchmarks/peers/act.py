@@ -8,16 +8,19 @@ from __future__ import annotations
 import sys
 import time
 
+import numpy as np
+
 HOST, ROUTE = "127.0.0.1", "/act"
 MAX_BATCH = 64
 WAIT_SECONDS = 0.005
 
 
 def act(images: list[bytes], seconds: float) -> list[int]:
-    """Answer a batch: to each how many rows it had."""
+    """Answer a batch: to each how many rows it had. A model needs them as one array."""
+    rows = np.stack([np.frombuffer(image, np.uint8) for image in images])
     if seconds:
         time.sleep(seconds)
-    return [len(images)] * len(images)
+    return [len(rows)] * len(images)
 
 
 def read_port() -> int:

@@ -60,12 +60,13 @@ class RunningCall:
 class Progress:
     """What a copy is at, as seen from outside: it need not be able to answer for that.
 
-    `ended` counts the author's calls that have ended; it stands for life. `is_stopped`: it was
-    sent SIGSTOP.
+    `ended` counts the author's calls that have ended, which took `ended_seconds` in all; it stands
+    for life. `is_stopped`: it was sent SIGSTOP.
     """
 
     running: tuple[RunningCall, ...] = ()
     ended: int = 0
+    ended_seconds: float = 0.0
     is_stopped: bool = False
 
 

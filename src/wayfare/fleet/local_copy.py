@@ -119,7 +119,7 @@ class LocalCopy:
             )
             for call in reading.running
         )
-        return Progress(running, reading.ended, _is_stopped(self.pid))
+        return Progress(running, reading.ended, reading.ended_seconds, _is_stopped(self.pid))
 
     async def measure_memory(self) -> int:
         """Return the anonymous memory of its process tree, in bytes; see `Copy.measure_memory`."""

@@ -114,6 +114,10 @@ class RunningCopy:
     """What those that were recycled said of their batched tools before they went."""
     episodes: int = 0
     """Episodes that the one that stands here now was opened for."""
+    ended: int = 0
+    """Calls of author code that have ended in it, when it was last looked at."""
+    ended_seconds: float = 0.0
+    """How long these took, added up."""
     is_doomed: bool = False
     """Whether it was killed on purpose; its end may not have been told yet."""
     fate: Fate = field(default_factory=Fate)
@@ -145,7 +149,8 @@ class RunningCopy:
         """Put a copy that is ready in the place of the one that stands here."""
         self.copy, self.control = fresh.copy, fresh.control
         self.is_doomed = False
-        self.episodes = 0
+        self.episodes = self.ended = 0
+        self.ended_seconds = 0.0
         self.links.clear()
         self.fate.note_start()
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from nodeset.context import EpisodeContext
 from nodeset.digest import digest_firing
+from wayfare.fleet.admission import Admission, admit
 from wayfare.fleet.digests import Digest, Firing
 from wayfare.fleet.errors import BudgetExceededError, CopyFailedError, Verdict
 from wayfare.fleet.fleet import Fleet
@@ -50,6 +51,7 @@ class WorkerHandle:
         environment: str | None,
         *,
         recoveries: Mapping[str, Recovery],
+        admission: Admission | None = None,
     ) -> None:
         self.index = index
         self.logs: list[LogLine] = []
@@ -58,6 +60,8 @@ class WorkerHandle:
         self._environment = environment
         self._recoveries = recoveries
         """By tag, who brings the calls of copies to their answers that die for nobody's episode."""
+        self._admission = admission
+        """Says when this worker may call its own copies; None: always."""
         self._links: dict[str, tuple[Copy, Link]] = {}
         self._is_open = False
         placements = fleet.placements.values()
@@ -191,7 +195,10 @@ class WorkerHandle:
             return
         exchange = await running.copy.connect(self.index)
         running.links.add(exchange)
-        self._links[tag] = (running.copy, exchange)
+        link: Link = exchange
+        if self._admission is not None:
+            link = self._admission.link(exchange, self.index)
+        self._links[tag] = (running.copy, link)
 
     def _take_reply(self, call: ToolCall, reply: dict[str, Any]) -> dict[str, Any]:
         for key, value in reply["logs"]:
@@ -258,10 +265,9 @@ class EnvWorkerPool:
             for running in fleet.copies.values()
             if running.member.placement.on_death == "resend"
         }
-        self.workers = [
-            WorkerHandle(index, fleet, environment, recoveries=self._recoveries)
-            for index in range(fleet.worker_count)
-        ]
+        admission = admit(fleet.copies.values(), fleet.worker_count)
+        make = partial(WorkerHandle, recoveries=self._recoveries, admission=admission)
+        self.workers = [make(index, fleet, environment) for index in range(fleet.worker_count)]
 
     async def __aenter__(self) -> EnvWorkerPool:
         try:

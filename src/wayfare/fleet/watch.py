@@ -92,6 +92,7 @@ class Watch:
         if sight is None or sight.pid != running.copy.pid:
             sight = self._sights[running.tag] = _Sight(running.copy.pid, alive=now, moved=now)
         _compare(sight, running, progress, now)
+        running.ended, running.ended_seconds = progress.ended, progress.ended_seconds
         self._ping(running, sight, now)
         verdict = (
             self._judge_calls(running, sight, progress, now)

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from wayfare.fleet.admission import LEAST
+
 GRAPHS = ("drift", "line", "drift_memory")
 """A replicated environment; a shared one; a replicated one, a second replicated nodeset and a
 shared batched policy."""
@@ -23,6 +25,15 @@ def test_digest_is_the_same_at_any_worker_count_and_order(wayfare: Any, graph: s
         "digest"
     ]
     digests["in process"] = wayfare.evaluate(graph, "--in-process")["digest"]
+    assert len(set(digests.values())) == 1, digests
+
+
+def test_workers_that_wait_for_their_turn_change_nothing(wayfare: Any) -> None:
+    settings = ("--set", "env_drift.count=300", "--set", "env_drift.max_delay_s=0")
+    digests = {
+        workers: wayfare.evaluate("drift_memory", "--workers", str(workers), *settings)["digest"]
+        for workers in (2, LEAST + 6)
+    }
     assert len(set(digests.values())) == 1, digests
 
 

@@ -120,6 +120,12 @@ async def test_a_call_past_its_budget_is_seen_twice_before_it_costs_the_copy(loo
     assert text.startswith("its 'step' for 8 calls had run for 1.1 s")
 
 
+async def test_how_long_calls_took_is_kept_with_the_copy(look):
+    copy = FakeCopy([Progress(ended=40, ended_seconds=0.5)])
+    await look(copy, seconds=1)
+    assert (copy.ended, copy.ended_seconds) == (40, 0.5)
+
+
 async def test_one_torn_reading_costs_nothing(look):
     copy = FakeCopy([*[at(0.1)] * 10, at(99.0), at(0.1), at(99.0, "env__look"), at(0.2)])
     assert await look(copy) is None

@@ -36,7 +36,19 @@ def test_a_call_that_has_ended_runs_no_more_and_counts(reader, page):
     page.end_tool("env__step")
     reading = reader.read()
     assert (reading.running, reading.ended) == ((), 1)
-    assert 0 < reading.last_ended <= time.monotonic()
+
+
+def test_the_seconds_of_calls_that_have_ended_add_up(reader, page, monkeypatch):
+    times = iter([10.0, 10.5, 20.0, 21.0, 23.0, 24.0])
+    monkeypatch.setattr(time, "monotonic", lambda: next(times))
+    page.begin_tool("env__step", 7, 3)
+    page.end_tool("env__step")
+    place = page.begin_beside("ask", 1, 0)  # from 20 to 24
+    page.begin("begin_episode")  # from 21 to 23
+    page.end()
+    assert reader.read().ended_seconds == 2.5
+    page.end_beside(place, "ask")
+    assert reader.read().ended_seconds == 6.5
 
 
 def test_only_a_tools_first_call_has_the_budget_of_one(reader, page):

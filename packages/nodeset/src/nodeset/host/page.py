@@ -21,7 +21,7 @@ BUDGETS = ("initialize", "first_call", "call")
 
 _MAGIC = 0x0001_4547_4150_444E
 _MAGIC_AT = struct.Struct("=Q")
-_HEAD = struct.Struct("=QQd")  # magic, calls that ended, when the last did
+_HEAD = struct.Struct("=QQd")  # magic, calls that ended, how many seconds they took
 _ENDED = struct.Struct("=Qdd")  # the head's second half, and the first place's start
 _ENDED_BESIDE = struct.Struct("=Qd")  # the head's second half
 _PLACE = struct.Struct("=dqqhhi32s")  # start, call id, worker, budget, unused, rows, name
@@ -48,11 +48,13 @@ class MarkedCall:
 
 @dataclass(frozen=True)
 class PageReading:
-    """What the page said: the calls that run, how many have ended, and when the last did."""
+    """What the page said: the calls that run, how many have ended and the seconds that these took,
+    added up.
+    """
 
     running: Tuple[MarkedCall, ...] = ()
     ended: int = 0
-    last_ended: float = 0.0
+    ended_seconds: float = 0.0
 
 
 class CallPage:
@@ -63,6 +65,8 @@ class CallPage:
     def __init__(self, memory: Optional[mmap.mmap] = None) -> None:
         self._memory = mmap.mmap(-1, PAGE_BYTES) if memory is None else memory
         self._ended = 0
+        self._seconds = 0.0
+        self._begun = [0.0] * PLACES
         self._free = list(range(1, PLACES))
         self._tools: Dict[str, Tuple[int, bytes]] = {}
         """Each tool's budget and name as they are marked: the first call has one of its own."""
@@ -75,26 +79,26 @@ class CallPage:
 
     def begin(self, name: str, call_id: int = 0, worker: int = -1, *, budget: int = 1) -> None:
         """Mark that the author thread calls author code now; `budget` indexes BUDGETS."""
-        now = time.monotonic()
+        self._begun[0] = now = time.monotonic()
         _PLACE.pack_into(self._memory, _FIRST, now, call_id, worker, budget, 0, 1, _encode(name))
 
     def begin_tool(self, name: str, call_id: int, worker: int, *, rows: int = 1) -> None:
         """Mark that the author thread calls a tool now."""
         budget, text = self._tools.get(name) or (_FIRST_CALL, _encode(name))
-        now = time.monotonic()
+        self._begun[0] = now = time.monotonic()
         _PLACE.pack_into(self._memory, _FIRST, now, call_id, worker, budget, 0, rows, text)
 
     def end(self) -> None:
         """Mark that the author thread is back."""
         self._ended += 1
-        _ENDED.pack_into(self._memory, _MAGIC_AT.size, self._ended, time.monotonic(), 0.0)
+        self._seconds += time.monotonic() - self._begun[0]
+        _ENDED.pack_into(self._memory, _MAGIC_AT.size, self._ended, self._seconds, 0.0)
 
     def end_tool(self, name: str) -> None:
         """Mark that the author thread is back from a tool, whose next call is not the first."""
         if name not in self._tools:
             self._tools[name] = _LATER_CALL, _encode(name)
-        self._ended += 1
-        _ENDED.pack_into(self._memory, _MAGIC_AT.size, self._ended, time.monotonic(), 0.0)
+        self.end()
 
     def begin_beside(self, name: str, call_id: int, worker: int) -> int:
         """Mark that a call runs beside the author thread; return the place to `end_beside`."""
@@ -103,7 +107,7 @@ class CallPage:
         place = self._free.pop()
         at = _FIRST + place * _PLACE.size
         budget, text = self._tools.get(name) or (_FIRST_CALL, _encode(name))
-        now = time.monotonic()
+        self._begun[place] = now = time.monotonic()
         _PLACE.pack_into(self._memory, at, now, call_id, worker, budget, 0, 1, text)
         return place
 
@@ -111,10 +115,11 @@ class CallPage:
         """Mark that the call at the place has ended."""
         self._tools[name] = _LATER_CALL, _encode(name)
         if place:
+            self._seconds += time.monotonic() - self._begun[place]
             _START.pack_into(self._memory, _FIRST + place * _PLACE.size, 0.0)
             self._free.append(place)
         self._ended += 1
-        _ENDED_BESIDE.pack_into(self._memory, _MAGIC_AT.size, self._ended, time.monotonic())
+        _ENDED_BESIDE.pack_into(self._memory, _MAGIC_AT.size, self._ended, self._seconds)
 
 
 class PageReader:
@@ -131,7 +136,7 @@ class PageReader:
 
     def read(self) -> PageReading:
         """Return what the page says; nothing of a copy that has not opened it yet."""
-        magic, ended, last_ended = _HEAD.unpack_from(self._memory, 0)
+        magic, ended, seconds = _HEAD.unpack_from(self._memory, 0)
         if magic != _MAGIC:
             return PageReading()
         running: List[MarkedCall] = []
@@ -139,7 +144,7 @@ class PageReader:
             at = _FIRST + place * _PLACE.size
             if _START.unpack_from(self._memory, at)[0]:
                 running += self._read_place(at)
-        return PageReading(tuple(running), ended, last_ended)
+        return PageReading(tuple(running), ended, seconds)
 
     def close(self) -> None:
         """Remove the file; what it said last can still be read."""
