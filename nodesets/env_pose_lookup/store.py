@@ -15,7 +15,7 @@ import numpy as np
 
 from nodeset.digest import digest_value
 
-from .files import Files, read_header
+from .files import POSE_SIZE, Files, read_header
 
 MATCHES = ("exact", "nearest")
 
@@ -55,23 +55,32 @@ class Scene:
         self.scene_id = scene_id
         self.poses = poses
         self.first_row = first_row
-        self._places: dict[bytes, int] | None = None
+        self._places: dict[bytes, int] = {}
+        """By what `_key` makes of a pose, where the first that is the same stands."""
+        self._stored: dict[bytes, int] = {}
+        """The same by the bytes of the poses as they are: who goes from pose to pose has those."""
 
     def row_at(self, pose: Any, tolerance: Tolerance) -> int:
         """Return the row of a pose. Raises NoSuchPoseError, ValueError."""
-        wanted = _checked(pose)
-        place = self._exact(wanted)
+        if not self._places:
+            self._index()
+        wanted = np.asarray(pose, np.float64)
+        place = self._stored.get(wanted.tobytes())
+        if place is not None and wanted.shape == (POSE_SIZE,):
+            return self.first_row + place
+        _check(wanted)
+        place = self._places.get(_key(wanted))
         if place is None and tolerance.match == "nearest":
             place = self._nearest(wanted, tolerance)
         if place is None:
             raise NoSuchPoseError(self._describe(wanted, tolerance))
         return self.first_row + place
 
-    def _exact(self, wanted: Any) -> int | None:
-        if self._places is None:
-            keys = [_key(pose) for pose in self.poses]
-            self._places = {key: n for n, key in reversed(list(enumerate(keys)))}
-        return self._places.get(_key(wanted))
+    def _index(self) -> None:
+        keys = [_key(pose) for pose in self.poses]
+        self._places = {key: n for n, key in reversed(list(enumerate(keys)))}
+        pairs = zip(self.poses, keys)
+        self._stored = {pose.tobytes(): self._places[key] for pose, key in pairs}
 
     def _nearest(self, wanted: Any, tolerance: Tolerance) -> int | None:
         """Return the nearest pose, of several as near the one turned least, then the first."""
@@ -146,15 +155,13 @@ class Store:
         return scene
 
 
-def _checked(pose: Any) -> Any:
-    values = np.asarray(pose, np.float64)
+def _check(values: Any) -> None:
     length = float(np.linalg.norm(values[3:])) if values.shape == (7,) else 0.0
     if not np.isfinite(values).all() or abs(length - 1.0) > 1e-3:
         raise ValueError(
             f"pose is {values.tolist()}; it must be seven finite numbers, x y z in metres and a "
             f"quaternion x y z w of length 1"
         )
-    return values
 
 
 def _key(pose: Any) -> bytes:

@@ -64,6 +64,16 @@ def test_zeros_and_quaternions_have_two_signs_and_one_meaning(load: Any) -> None
     assert np.array_equal(observe(load(), same, 0)["rgb"][0], RGB[1])
 
 
+def test_of_two_poses_that_mean_the_same_the_first_is_seen_from_either(
+    load: Any, tmp_path: Path
+) -> None:
+    twice = np.stack([FIRST[1], FIRST[0], np.r_[FIRST[1, :3], -FIRST[1, 3:]]])
+    outputs = {"far": ("FLOAT", FAR[:3])}
+    env = load(store=str(write_store(tmp_path / "twice", {"hall": twice}, outputs)))
+
+    assert [observe(env, pose, 0)["far"][0] for pose in twice] == [FAR[0], FAR[1], FAR[0]]
+
+
 def test_a_pose_that_was_not_rendered_is_refused_with_the_nearest(load: Any) -> None:
     beside = make_poses((0.9, 0, 0))[0]
 
