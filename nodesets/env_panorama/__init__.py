@@ -46,4 +46,5 @@ class PanoramaNodeSet(R2RNodeSet, BaseNodeSet):
         inputs = super().sample_inputs(rng)
         split = self.world.default_split()
         scan = self.world.task(split, inputs["task"]["episode_index"]).scan
-        return {**inputs, "viewpoint_poses": {"scan": scan}}
+        around = inputs["observe_panorama"]
+        return {**inputs, "observe_views": around, "viewpoint_poses": {"scan": scan}}

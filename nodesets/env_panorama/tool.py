@@ -55,6 +55,20 @@ class ObservePanorama(r2r.ObservePanorama):
         return {**seen, "rgb": images, "views": views}
 
 
+class ObserveViews(r2r.R2RTool):
+    """Look at all 36 views, one image each, for models that score each view of a panorama."""
+
+    node_type = "env_panorama__observe_views"
+    display_name = "Observe all views"
+    input_ports = r2r.ObservePanorama.input_ports
+    output_ports = [PortDef("views", "LIST[IMAGE]", "36, with an image store", optional=True)]
+    world: PanoramaWorld
+
+    def answer(self, task: Task, row: Mapping[str, Any]) -> dict[str, Any]:
+        images = self.world.images(task.scan, read_state(row["state"]).viewpoint)
+        return {"views": None if images is None else list(images)}
+
+
 class ViewpointPoses(BaseCanvasNode):
     """List where the cameras of a scan's views stand, for `wayfare bake` to render from."""
 
@@ -79,7 +93,8 @@ class ViewpointPoses(BaseCanvasNode):
 def make_tools(world: PanoramaWorld) -> list[BaseCanvasNode]:
     """Return one of each tool."""
     plain = [_under_own_name(kind)(world) for kind in _PLAIN]
-    return [*plain, Observe(world), ObservePanorama(world), ViewpointPoses(world)]
+    looks = [Observe(world), ObservePanorama(world), ObserveViews(world)]
+    return [*plain, *looks, ViewpointPoses(world)]
 
 
 def _under_own_name(kind: Any) -> Any:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.integration.evals.hall import write_hall
+from tests.integration.evals.hall import VIEWS, write_hall
 
 from wayfare import Run
 
@@ -118,6 +118,41 @@ def test_no_result_depends_on_what_ran_at_once(
     alone, together = means(runs["1 workers"]), means(runs["8 workers"])
     assert all(together[scorer] > alone[scorer] for scorer in alone)
     assert runs["1 workers"]["invariance"]["claimed"]
+
+
+def write_all_views(folder: Path) -> Path:
+    """Write `r2r_panorama` with a branch that scores all 36 views, and chooses without it."""
+    document = json.loads((ROOT / "graphs" / "r2r_panorama.json").read_text())
+    replaced = ("observe.views", "colours.items"), ("colours.score", "choose.colours")
+    gone = [edge(*ends) for ends in replaced]
+    look = {"id": "look_around", "type": "env_panorama__observe_views"}
+    document["nodes"].insert(4, look)
+    document["edges"] = [
+        *(item for item in document["edges"] if item not in gone),
+        edge("episode.episode_index", "look_around.episode_index"),
+        edge("begin.state", "look_around.state"),
+        edge("look_around.views", "colours.items"),
+    ]
+    path = folder / "all_views.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_all_36_views_of_a_place_are_one_batch_and_change_no_other_branch(
+    evaluate: Evaluate, tmp_path: Path
+) -> None:
+    path = str(write_all_views(tmp_path))
+    runs = [evaluate("--workers", str(workers), graph=path) for workers in (1, 2, 8)]
+    dark = evaluate("--set", "env_panorama.images=", graph=path)
+
+    (tool,) = runs[0]["nodesets"]["by_colour"]["tools"].values()
+    assert set(tool["histogram"]) == {"36"}
+    for run in runs:
+        (tool,) = run["nodesets"]["by_colour"]["tools"].values()
+        assert all(int(rows) % VIEWS == 0 for rows in tool["histogram"])
+        assert run["metrics"] == dark["metrics"]
+    assert len({run["digest"] for run in runs}) == 1
+    assert dark["nodesets"]["by_colour"]["batches"] == 0
 
 
 def write_meeting(folder: Path, use: str, *, is_serial: bool) -> Path:

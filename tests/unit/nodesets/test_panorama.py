@@ -103,6 +103,17 @@ def test_each_candidate_has_the_image_of_the_view_that_it_is_most_central_in(
         assert np.array_equal(view, IMAGES["b"][candidate["view"]])
 
 
+def test_all_views_of_a_place_come_as_a_list_of_images(load: Any, data: Path) -> None:
+    write_npz(data / "images.npz", is_compressed=False)
+    row = {"episode_index": [0], "state": [AT_B]}
+
+    (views,) = call(load(images="images.npz").tools["observe_views"], **row)["views"]
+
+    assert len(views) == 36
+    assert all(map(np.array_equal, views, IMAGES["b"]))
+    assert call(load().tools["observe_views"], **row) == {}, "without images the port is left out"
+
+
 def test_a_scene_that_is_a_file_stands_for_the_scan_of_its_name(load: Any, data: Path) -> None:
     bake(data / "baked", data, "habitat", scene_id=f"mp3d/{SCAN}/{SCAN}.glb")
 
