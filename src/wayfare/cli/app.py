@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 
 import typer
+from typer.main import get_group
 
 from nodeset.errors import AuthorError, NodeSetError
 from wayfare.cli import bake as bake_command
@@ -49,6 +50,7 @@ app.command("check", epilog=new.make_epilog(check_command.EXAMPLES))(check_comma
 app.command("compare")(compare_command.compare)
 app.command("bake", epilog=new.make_epilog(bake_command.EXAMPLES))(bake_command.bake)
 app.command("doctor")(doctor_command.doctor)
+_GROUP = get_group(app)
 
 
 def main() -> None:
@@ -56,7 +58,7 @@ def main() -> None:
     prepare_streams()
     try:
         try:
-            option.refuse_empty(sys.argv[1:])
+            option.refuse_empty(_GROUP, sys.argv[1:])
             app()
         finally:
             finish_output()

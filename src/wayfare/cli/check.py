@@ -41,6 +41,7 @@ from wayfare.evals.errors import SetupError
 from wayfare.evals.surroundings import Surroundings
 from wayfare.fleet.errors import UnknownNameError
 from wayfare.fleet.registry import NodeSetEntry, WorkspaceComponentRegistry
+from wayfare.graph.fault import suggest
 from wayfare.store.run import RunReader
 
 EXAMPLES = (
@@ -130,9 +131,9 @@ def _find_nodeset(name: str, registry: WorkspaceComponentRegistry) -> NodeSetEnt
     except UnknownNameError as error:
         if any(graph.name == name for graph in registry.graphs):
             return None
-        graphs = ", ".join(graph.name for graph in registry.graphs) or "none"
+        graphs = suggest(name, (graph.name for graph in registry.graphs))
         raise UnknownNameError(
-            f"{error} There is no graph of that name either: {graphs}."
+            f"{error}\nThere is no graph of that name either. {graphs}"
         ) from None
 
 

@@ -115,7 +115,7 @@ def _read_call(words: Sequence[str]) -> WrittenCall:
     if parts is None or "=" in words[0]:
         raise CallLineError(
             f"{words[0]!r} is no tool; a call begins with one, as <nodeset>__<tool> "
-            f"(`wayfare nodesets` lists them)."
+            f"(`wayfare describe NODESET` lists them)."
         )
     inputs: dict[str, str] = {}
     for word in words[1:]:

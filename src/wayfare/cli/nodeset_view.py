@@ -1,11 +1,11 @@
-"""Draw nodesets: the list of all, and one with its tools and ports.
+"""Draw nodesets and graphs: the lists of all, and one nodeset with its tools and ports.
 
 Knows nothing of how they are found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +14,11 @@ from rich.table import Table
 
 from wayfare.cli.output import Text
 from wayfare.fleet.catalogue import NodeSetDescription
+from wayfare.fleet.graph_state import GraphState
 from wayfare.fleet.interpreter_state import InterpreterState
-from wayfare.fleet.registry import BrokenEntry, GraphEntry
+from wayfare.fleet.registry import BrokenEntry
+
+MAX_CELL = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,7 @@ def nodeset_document(
         "python": manifest["python"] if manifest else None,
         "available": manifest is not None,
         "unavailable": description.unavailable,
+        "need": description.need,
         "config": manifest["config"] if manifest else None,
         "tools": manifest["tools"] if manifest else [],
         "controller": manifest["controller"] if manifest else None,
@@ -58,34 +62,91 @@ def _interpreter_document(found: InterpreterState | None) -> dict[str, Any] | No
         "path": str(found.path) if found.path else None,
         "version": found.version,
         "reason": found.reason,
+        "need": found.need,
+    }
+
+
+def graph_document(graph: GraphState) -> dict[str, Any]:
+    """Return what `--json` prints of one graph."""
+    return {
+        "name": graph.entry.name,
+        "file": str(graph.entry.path),
+        "shipped": graph.entry.is_shipped,
+        "nodesets": list(graph.nodesets),
+        "can_run": graph.can_run,
+        "lacks": dict(graph.lacks),
+        "fault": graph.fault,
     }
 
 
 def render_nodesets(
-    listed: Iterable[Listed], graphs: Sequence[GraphEntry] | None, broken: Sequence[BrokenEntry]
+    listed: Sequence[Listed], graphs: Sequence[GraphState] | None, broken: Sequence[BrokenEntry]
 ) -> RenderableType:
-    """Return the table of `wayfare nodesets`; `graphs` None: nobody asked for them."""
-    table = _table("nodeset", "mode", "interpreter", "tools")
-    parts: list[RenderableType] = [table]
+    """Return the tables of `wayfare nodesets`; `graphs` None: nobody asked for them."""
+    here = _table("nodeset", "mode", "interpreter", "what it is")
+    lacking = _table("nodeset", "mode", "lacks")
     for one in listed:
-        description = one.description
-        declaration, manifest = description.entry.declaration, description.manifest
-        tools = ", ".join(tool["name"] for tool in manifest["tools"]) if manifest else "-"
-        interpreter = _describe_interpreter(one.interpreter)
-        table.add_row(declaration.name, declaration.parallelism, interpreter, tools)
-        if manifest is None:
-            parts.append(Text(f"\n{declaration.name} is not available: {description.unavailable}"))
-    parts += [Text(f"\n{entry.path} can't be used: {entry.reason}") for entry in broken]
+        declaration, found = one.description.entry.declaration, one.interpreter
+        if one.description.manifest is not None:
+            interpreter = f"{found.version} ({found.wish})"
+            texts = (interpreter, _clip(declaration.description))
+            here.add_row(declaration.name, declaration.parallelism, *texts)
+        else:
+            need = _clip(one.description.need)
+            lacking.add_row(declaration.name, declaration.parallelism, need)
+    parts = [*_group(here, lacking), *_render_broken(broken)]
+    parts.append(Text("`wayfare describe NAME` shows a nodeset's tools, or all that it lacks."))
+    if any(one.interpreter.state == "not built" for one in listed):
+        rule = "An environment that is not built yet is built at its first use, too."
+        parts.append(Text(rule))
     if graphs is not None:
-        names = ", ".join(graph.name for graph in graphs) or "none"
-        parts.append(Text(f"\ngraphs: {names}"))
+        ready = sum(graph.can_run for graph in graphs)
+        which = "`wayfare nodesets --graphs` lists them."
+        parts.append(Text(f"{ready} of {len(graphs)} graphs can run here; {which}"))
     return Group(*parts)
 
 
-def _describe_interpreter(found: InterpreterState) -> str:
-    if found.state != "ready":
-        return f"{found.wish}: {found.state}"
-    return f"{found.version} ({found.wish})"
+def render_reasons(listed: Iterable[Listed]) -> RenderableType:
+    """Return in full why nodesets are not available."""
+    reasons = ((one.description.entry.name, one.description.unavailable) for one in listed)
+    lines = [Text(f"\n{name} is not available: {reason}") for name, reason in reasons if reason]
+    return Group(*lines)
+
+
+def render_graphs(
+    graphs: Iterable[GraphState], broken: Sequence[BrokenEntry] = ()
+) -> RenderableType:
+    """Return the tables of `wayfare nodesets --graphs`."""
+    here, lacking = _table("graph", "nodesets"), _table("graph", "lacks")
+    for graph in graphs:
+        if graph.can_run:
+            here.add_row(graph.entry.name, Text(", ".join(graph.nodesets)))
+        else:
+            lacks = [f"{name}: {_clip(need)}" for name, need in graph.lacks.items()]
+            fault = [_clip(graph.fault)] if graph.fault else []
+            lacking.add_row(graph.entry.name, Text("\n".join([*lacks, *fault])))
+    parts = [*_group(here, lacking), *_render_broken(broken)]
+    rule = "Data, checkpoints and graphics that a graph needs are looked for when its run begins."
+    return Group(*parts, Text(f"`wayfare eval GRAPH` runs one. {rule}"))
+
+
+def _group(here: Table, lacking: Table) -> Iterator[RenderableType]:
+    if here.row_count:
+        yield from (Text("These can run here now:\n"), here, Text())
+    if lacking.row_count:
+        yield from (Text("These lack something:\n"), lacking, Text())
+
+
+def _render_broken(broken: Sequence[BrokenEntry]) -> Iterator[RenderableType]:
+    if broken:
+        reasons = (Text(f"  {entry.reason}") for entry in broken)
+        yield from (Text("These can't be read:\n"), *reasons, Text())
+
+
+def _clip(text: str) -> str:
+    """Return the first line of a text, cut where it gets too long for a table."""
+    line = text.partition("\n")[0]
+    return line if len(line) <= MAX_CELL else f"{line[: MAX_CELL - 1]}…"
 
 
 def render_nodeset(description: NodeSetDescription) -> RenderableType:

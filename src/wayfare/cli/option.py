@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from wayfare.evals.errors import SetupError
 from wayfare.store.recording import RecordMode
@@ -79,15 +79,32 @@ InProcess = Annotated[
 ]
 
 
-def refuse_empty(words: Sequence[str]) -> None:
-    """Refuse an option that is given but empty, as from an empty shell variable.
+def refuse_empty(group: TyperGroup, words: Sequence[str]) -> None:
+    """Refuse an option or argument that is given but empty, as from an empty shell variable.
 
     Of a path an empty text would mean the current folder. Raises SetupError.
     """
-    for before, word in pairwise(["", *words]):
-        name, equals, value = word.partition("=")
-        if not name.startswith("--"):
-            name, equals, value = before, "=", word
-        is_option = name.startswith("--") and name != "--" and "=" not in name
-        if is_option and equals and not value.strip():
-            raise SetupError(f"{name} is empty; give it a value, or leave it out.")
+    command, rest = _find_command(group, words)
+    if command is None:
+        return
+    context = command.context_class(command, resilient_parsing=True)  # mistakes are told later
+    values, _, _ = command.make_parser(context).parse_args(rest)
+    for parameter in command.params:
+        given = values.get(parameter.name)
+        texts = given if isinstance(given, list | tuple) else [given]
+        if any(isinstance(text, str) and not text.strip() for text in texts):
+            name = parameter.opts[0]
+            if isinstance(parameter, TyperArgument):
+                name = parameter.metavar or (parameter.name or "").upper()
+                name = name if parameter.nargs == 1 else f"one of {name}"
+            remedy = "give it a value" + ("" if parameter.required else ", or leave it out")
+            raise SetupError(f"{name} is empty; {remedy}.")
+
+
+def _find_command(group: TyperGroup, words: Sequence[str]) -> tuple[TyperCommand | None, list[str]]:
+    """Return the command that a line names, with what is said to it."""
+    command: object = group
+    rest = list(words)
+    while isinstance(command, TyperGroup) and rest:
+        command = command.commands.get(rest.pop(0))
+    return (command if isinstance(command, TyperCommand) else None), rest

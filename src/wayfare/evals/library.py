@@ -195,7 +195,10 @@ async def _begin(
     room: Room,
 ) -> Run:
     if graph is None:
-        raise SetupError("there is no graph to run: name one, or with --resume a run to go on.")
+        raise SetupError(
+            "there is no graph to run: name one (`wayfare nodesets --graphs` lists all, and says "
+            "which can run here), or with --resume a run to go on."
+        )
     registry = WorkspaceComponentRegistry(workspaces)
     document, name = resolve_graph(graph, registry)
     completed = _complete(document, options.overrides, registry, around)

@@ -48,7 +48,8 @@ async def choose_base(
         oldest = ".".join(map(str, OLDEST_PYTHON))
         raise InterpreterError(
             f"{place}: requires-python is {str(wanted)!r}; `nodeset` runs in Python {oldest} to "
-            f"3.{NEWEST_MINOR}."
+            f"3.{NEWEST_MINOR}.",
+            need="another requires-python",
         )
     said = ""
     if notify is not None and search.uv is not None:
@@ -60,7 +61,8 @@ async def choose_base(
     raise InterpreterError(
         f"{place}: no Python that fits requires-python {str(wanted)!r} found: looked in "
         f"WAYFARE_PYTHONS ({search.pythons!r}), PATH and uv.{said} Put the folder that holds one "
-        f"into WAYFARE_PYTHONS, or run: uv python install 3.{minor}"
+        f"into WAYFARE_PYTHONS, or run: uv python install 3.{minor}",
+        need=f"Python {wanted}",
     )
 
 

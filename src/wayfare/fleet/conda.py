@@ -65,7 +65,8 @@ def find_conda(name: str, search: CondaSearch) -> Path:
     raise InterpreterError(
         f"no conda environment {name!r} found; there are: {known} (looked in {looked}). "
         f"Make it with: conda create --name {name} python, or name the folder that holds it in "
-        f"CONDA_ENVS_PATH."
+        f"CONDA_ENVS_PATH.",
+        need=f"conda environment {name!r}",
     )
 
 

@@ -22,6 +22,7 @@ from wayfare.fleet.interpreter import Interpreter
 from wayfare.fleet.uv_program import UvError
 
 CACHE_VARIABLE = "WAYFARE_CACHE"
+_NEED = "its environment, which can't be built"
 LOOK_SECONDS = 0.2
 """How often is looked whether another process has built it."""
 
@@ -64,7 +65,8 @@ class EnvironmentStore:
         if self._uv is None:
             raise InterpreterError(
                 f"{request.header.place}: nodeset {request.nodeset!r} needs an environment of its "
-                f"own, which uv makes; bring it with: pip install uv"
+                f"own, which uv makes; bring it with: pip install uv",
+                need="uv",
             )
         try:
             async with self._building(request, say):
@@ -73,14 +75,17 @@ class EnvironmentStore:
                     await self._make(self._uv, request, say)
                     found = self.find(request)
         except UvError as error:
-            raise InterpreterError(_explain(request, error)) from error
+            need = f"package {error.missing!r}" if error.missing else _NEED
+            raise InterpreterError(_explain(request, error), need=need) from error
         except OSError as error:
             raise InterpreterError(
                 f"the environment of nodeset {request.nodeset!r} can't be kept in {self._cache}: "
-                f"{error}. Name another folder with {CACHE_VARIABLE}."
+                f"{error}. Name another folder with {CACHE_VARIABLE}.",
+                need=_NEED,
             ) from error
         if found is None:
-            raise InterpreterError(f"the environment of {request.nodeset!r} went away again.")
+            gone = f"the environment of {request.nodeset!r} went away again."
+            raise InterpreterError(gone, need=_NEED)
         return found
 
     async def _make(self, uv: Path, request: EnvironmentRequest, say: Say) -> None:

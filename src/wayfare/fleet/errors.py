@@ -176,7 +176,14 @@ class CopyStartError(FleetSetupError):
 
 
 class InterpreterError(FleetSetupError):
-    """The interpreter that a nodeset asks for is missing or lacks a package."""
+    """The interpreter that a nodeset asks for is missing or lacks a package.
+
+    `need` names what there should be, in a few words.
+    """
+
+    def __init__(self, message: str, *, need: str = "an interpreter that answers") -> None:
+        super().__init__(message)
+        self.need = need
 
 
 class WorkspaceError(FleetSetupError):

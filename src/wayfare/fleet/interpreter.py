@@ -93,7 +93,8 @@ async def find_interpreter(python: str | None, search: InterpreterSearch) -> Int
         raise InterpreterError(
             f"the interpreter {str(path)!r} (Python {answer.version}) lacks "
             f"{', '.join(map(repr, answer.missing))}; bring it with:"
-            f" {path} -m pip install {' '.join(answer.missing)}"
+            f" {path} -m pip install {' '.join(answer.missing)}",
+            need=f"{', '.join(answer.missing)} in its interpreter",
         )
     return Interpreter(path, answer.version)
 
@@ -105,14 +106,16 @@ async def _locate(python: str, search: InterpreterSearch) -> Path:
         if tuple(map(int, python.split("."))) < OLDEST_PYTHON:
             raise InterpreterError(
                 f"deployment.python is {python!r}; `nodeset` needs Python "
-                f"{'.'.join(map(str, OLDEST_PYTHON))} or later."
+                f"{'.'.join(map(str, OLDEST_PYTHON))} or later.",
+                need=f"a later Python than {python}",
             )
         found = await _find_version(python, search) or await _ask_uv(python, search)
         if found is None:
             raise InterpreterError(
                 f"no Python {python} found: looked in WAYFARE_PYTHONS ({search.pythons!r}), PATH "
                 f"and uv. Put the folder that holds it into WAYFARE_PYTHONS, or run: "
-                f"uv python install {python}"
+                f"uv python install {python}",
+                need=f"Python {python}",
             )
         return found
     return _check_path(python, search)
@@ -123,7 +126,8 @@ def _check_path(python: str, search: InterpreterSearch) -> Path:
     if not os.access(path, os.X_OK) or path.is_dir():
         raise InterpreterError(
             f"the interpreter {python!r} is no executable file; deployment.python is a path, "
-            f"a version such as '3.8', or 'conda:NAME'."
+            f"a version such as '3.8', or 'conda:NAME'.",
+            need=f"the interpreter {python}",
         )
     return path.absolute()
 

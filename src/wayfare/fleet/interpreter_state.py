@@ -28,6 +28,8 @@ class InterpreterState:
     path: Path | None = None
     version: str = ""
     reason: str = ""
+    need: str = ""
+    """What there should be, in a few words."""
 
 
 async def inspect_interpreters(
@@ -45,7 +47,7 @@ async def _inspect(entry: NodeSetEntry, provision: Provision) -> InterpreterStat
             wish = HEADER if python is None else f"{HEADER}, {python}"
         found = await provision.get(python, entry.path, entry.name)
     except NotBuiltError as error:
-        return InterpreterState(wish, "not built", reason=str(error))
+        return InterpreterState(wish, "not built", reason=str(error), need=error.need)
     except InterpreterError as error:
-        return InterpreterState(wish, "missing", reason=str(error))
+        return InterpreterState(wish, "missing", reason=str(error), need=error.need)
     return InterpreterState(wish, "ready", found.path, found.version)

@@ -91,7 +91,8 @@ class Provision:
         if not self._may_build:
             raise NotBuiltError(
                 f"{wish.header.place}: the environment of nodeset {nodeset!r} is not built yet. "
-                f"Its first use builds it, or: wayfare nodesets --build {nodeset}"
+                f"Its first use builds it, or: wayfare nodesets --build {nodeset}",
+                need=f"its environment: wayfare nodesets --build {nodeset}",
             )
         return await self._store.build(request, partial(self._say, nodeset))
 

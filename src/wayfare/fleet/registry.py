@@ -9,7 +9,7 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import wayfare
 from nodeset.errors import ContractError
@@ -20,11 +20,16 @@ from wayfare.fleet.launcher import Launcher
 from wayfare.fleet.member import Member
 from wayfare.fleet.place import place
 from wayfare.graph.document import GraphDocument
-from wayfare.graph.fault import shorten
+from wayfare.graph.fault import shorten, suggest
 from wayfare.graph.tooltype import nodesets_of
 
 _INSTANCE = re.compile(r"[A-Za-z](_?[A-Za-z0-9])*")
 _Entry = TypeVar("_Entry", "NodeSetEntry", "GraphEntry")
+Kind = Literal["nodeset", "graph"]
+_LISTING: Mapping[Kind, str] = {
+    "nodeset": "`wayfare nodesets` lists all, and says which can run here.",
+    "graph": "`wayfare nodesets --graphs` lists all, and says which can run here.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +122,18 @@ class WorkspaceComponentRegistry:
 
     def find_missing(self, graph: GraphDocument) -> dict[str, WorkspaceError]:
         """Return the graph's nodesets that can't be used from a workspace, with the reasons."""
-        missing: dict[str, WorkspaceError] = {}
+        found = self.find_nodesets(graph).items()
+        return {instance: told for instance, told in found if isinstance(told, WorkspaceError)}
+
+    def find_nodesets(self, graph: GraphDocument) -> dict[str, NodeSetEntry | WorkspaceError]:
+        """Return by their names in the graph the nodesets that it needs, or why there is none."""
+        found: dict[str, NodeSetEntry | WorkspaceError] = {}
         for instance in nodesets_of(graph):
             try:
-                self._find_entry(graph, instance)
+                found[instance] = self._find_entry(graph, instance)
             except WorkspaceError as error:
-                missing[instance] = error
-        return missing
+                found[instance] = error
+        return found
 
     def list_members(
         self,
@@ -173,16 +183,10 @@ class WorkspaceComponentRegistry:
                 _add(self._graphs, path.stem, GraphEntry(path.stem, path, is_shipped))
 
     def _only(
-        self, kind: str, name: str, entries: list[_Entry], known: Mapping[str, object]
+        self, kind: Kind, name: str, entries: list[_Entry], known: Mapping[str, object]
     ) -> _Entry:
         if not entries:
-            rule = f"no {kind} {name!r} in any workspace; there are: "
-            there = f"{', '.join(sorted(known)) or 'none'}."
-            own = (entry for entry in self.broken if entry.path.parent.name == f"{kind}s")
-            reason = " ".join(entry.reason for entry in own if entry.path.stem == name)
-            if reason:
-                raise UnreadableError(f"{rule}{there} It could not be read: {reason}", reason)
-            raise UnknownNameError(rule + there)
+            raise self._unknown(kind, name, known)
         if len(entries) > 1:
             places = " and ".join(str(entry.path) for entry in entries)
             raise WorkspaceError(
@@ -190,6 +194,21 @@ class WorkspaceComponentRegistry:
                 f"workspaces. Rename one or leave its workspace out."
             )
         return entries[0]
+
+    def _unknown(self, kind: Kind, name: str, known: Iterable[str]) -> WorkspaceError:
+        """Return why nothing goes by that name: first of all a file so called is unreadable."""
+        if not name.strip():
+            return UnknownNameError(f"the name of a {kind} is empty ({name!r}). {_LISTING[kind]}")
+        broken = [entry for entry in self.broken if entry.path.parent.name == f"{kind}s"]
+        reason = " ".join(entry.reason for entry in broken if entry.path.stem == name)
+        if reason:
+            told = f"{reason}\nMend the file; until then there is no {kind} {name!r}."
+            return UnreadableError(told, reason)
+        text = f"no {kind} {name!r} in any workspace. {suggest(name, known)} {_LISTING[kind]}"
+        others = [f"  {entry.reason}" for entry in broken]
+        return UnknownNameError(
+            "\n".join([text, "It may be in what can't be read:", *others] if others else [text])
+        )
 
 
 def _check_instance(instance: str) -> None:

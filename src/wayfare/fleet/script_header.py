@@ -25,6 +25,9 @@ _KEYS = ("requires-python", "dependencies", "tool")
 class HeaderError(InterpreterError):
     """A file's script metadata can't be used; the message names file, line and rule."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message, need="its script header mended")
+
 
 @dataclass(frozen=True, slots=True)
 class ScriptHeader:

@@ -33,9 +33,9 @@ def refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> Refusal:
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (("eval", "NAME"), "in any workspace; there are: "),
-        (("describe", "NAME"), "in any workspace; there are: "),
-        (("nodesets", "NAME"), "in any workspace; there are: "),
+        (("eval", "NAME"), "in any workspace. There is: "),
+        (("describe", "NAME"), "in any workspace. There is: "),
+        (("nodesets", "NAME"), "in any workspace. There is: "),
         (("show", "NAME"), "run folder (one with a run.json); `wayfare runs` lists the runs."),
         (("eval", "--resume", "NAME"), "run folder (one with a run.json); `wayfare runs`"),
     ],
@@ -99,6 +99,7 @@ def test_a_path_that_no_file_can_have_is_refused_in_a_sentence(
         ("replay", "some", "--out", ""),
         ("compare", "some", "other", "--out", ""),
         ("export", "some", "--to", "csv", "--out", ""),
+        ("export", "some", "--to", ""),
         ("call", "some__tool", "--out", ""),
         ("bake", "some", "--out", ""),
         ("new", "nodeset", "some", "--dir", ""),
@@ -111,13 +112,37 @@ def test_an_option_that_is_empty_is_refused_by_its_name(
 ) -> None:
     name = command[-1].rstrip("=") or command[-2]
     option = name if name.startswith("--") else command[-2]
-    assert refusal(*command) == f"wayfare: {option} is empty; give it a value, or leave it out.\n"
+    is_required = command[0] == "bake" or option == "--to"
+    remedy = "give it a value" if is_required else "give it a value, or leave it out"
+    assert refusal(*command) == f"wayfare: {option} is empty; {remedy}.\n"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (("eval", ""), "GRAPH is empty; give it a value, or leave it out."),
+        (("eval", "--json", " "), "GRAPH is empty; give it a value, or leave it out."),
+        (("nodesets", "env_gymnasium", ""), "one of [NAME]... is empty"),
+        (("describe", ""), "NODESET is empty; give it a value."),
+        (("call", "env_drift__step", ""), "one of TOOL [PORT=VALUE]... [then ...] is empty"),
+        (("show", ""), "RUN is empty; give it a value."),
+        (("replay", "", "--episode", "0", "--node", "a"), "RUN is empty"),
+        (("export", "", "--to", "csv"), "RUN is empty"),
+        (("compare", "some", ""), "RUN is empty"),
+        (("check", "", "--json"), "NODESET|GRAPH is empty"),
+        (("bake", "--out", "store", ""), "NODESET is empty"),
+        (("new", "nodeset", ""), "NAME is empty"),
+        (("new", "graph", "--env", "env_none", "--", ""), "NAME is empty"),
+    ],
+    ids=lambda part: " ".join(part) if isinstance(part, tuple) else "",
+)
+def test_an_argument_that_is_empty_is_refused_by_its_name(
+    refusal: Refusal, tmp_path: Path, command: tuple[str, ...], told: str
+) -> None:
+    assert refusal(*command).startswith(f"wayfare: {told}")
     assert not list(tmp_path.iterdir())
 
 
 def test_a_setting_may_be_an_empty_text(refusal: Refusal) -> None:
     assert "is empty" not in refusal("describe", "none", "--set", "key=", "--set=other=")
-
-
-def test_a_run_without_a_name_is_not_the_current_folder(refusal: Refusal) -> None:
-    assert "the run is ''; it must be a run's id, or a run folder" in refusal("show", "")

@@ -45,8 +45,32 @@ def test_a_broken_nodeset_is_listed_with_its_reason_and_disturbs_no_other(tmp_pa
     registry = WorkspaceComponentRegistry([folder], shipped=make_workspace(tmp_path / "s"))
     assert [entry.name for entry in registry.nodesets] == ["env"]
     assert "odd.py:5" in registry.broken[0].reason
-    with pytest.raises(WorkspaceError, match=r"'odd'.*could not be read.*sharded"):
+    with pytest.raises(UnreadableError) as refused:
         registry.find_nodeset("odd")
+    reason, remedy = str(refused.value).splitlines()
+    assert reason.startswith(f"{folder}/nodesets/odd.py:5: nodeset class A declares parallelism=")
+    assert remedy == "Mend the file; until then there is no nodeset 'odd'."
+
+
+def test_a_name_that_nothing_has_may_be_in_a_file_that_can_not_be_read(tmp_path):
+    folder = make_workspace(tmp_path / "mine", "env")
+    (folder / "nodesets" / "odd.py").write_text(NODESET.format(name="other", mode="sharded"))
+    registry = WorkspaceComponentRegistry([folder], shipped=make_workspace(tmp_path / "s"))
+    with pytest.raises(UnknownNameError) as refused:
+        registry.find_nodeset("other")
+    rule, hint, reason = str(refused.value).splitlines()
+    assert rule.startswith("no nodeset 'other' in any workspace. There is: env.")
+    assert hint == "It may be in what can't be read:"
+    assert reason.startswith(f"  {folder}/nodesets/odd.py:5: nodeset class A declares")
+
+
+@pytest.mark.parametrize("name", ["", " "])
+def test_an_empty_name_is_refused_as_such(tmp_path, name):
+    registry = WorkspaceComponentRegistry([], shipped=make_workspace(tmp_path, "env"))
+    with pytest.raises(UnknownNameError, match=r"the name of a graph is empty.*--graphs` lists"):
+        registry.find_graph(name)
+    with pytest.raises(UnknownNameError, match="the name of a nodeset is empty"):
+        registry.find_nodeset(name)
 
 
 def test_a_link_that_leads_out_of_the_workspace_is_not_followed(tmp_path):

@@ -144,7 +144,7 @@ def _import_as(module_name: str, folder: Path) -> ModuleType:
 
 def _find_class(module: ModuleType, declaration: Declaration) -> Type[BaseNodeSet]:
     cls = getattr(module, declaration.class_name, None)
-    place = f"nodeset class {declaration.class_name} ({declaration.path}:{declaration.line})"
+    place = f"{declaration.path}:{declaration.line}: nodeset class {declaration.class_name}"
     if not isinstance(cls, type) or not issubclass(cls, BaseNodeSet):
         raise ContractError(f"{place} does not derive from nodeset.BaseNodeSet once imported.")
     for key in ("name", "parallelism"):

@@ -12,12 +12,11 @@ from typing import Any, Dict, Iterator, List, NoReturn, Optional
 
 from nodeset.contract import DEFAULT_BUDGETS, PARALLELISM_MODES, Deployment
 from nodeset.errors import ContractError
+from nodeset.literal import UNREADABLE, LiteralError, read_literal
 
 LITERALS = ("name", "description", "parallelism", "deployment")
 MAX_NAME_LENGTH = 100
 """Names become parts of file names."""
-_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What `ast` raises for text that is no Python, or that is nested too deep."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,7 @@ def read_declarations(path: Path) -> List[Declaration]:
     file = module_file(path)
     try:
         tree = ast.parse(file.read_text(encoding="utf-8"), filename=str(file))
-    except _UNREADABLE as error:
+    except UNREADABLE as error:
         line = getattr(error, "lineno", None) or 1
         raise ContractError(f"{file}:{line}: cannot be read as Python: {error}") from error
     except OSError as error:
@@ -144,9 +143,9 @@ def _text(values: Dict[str, ast.expr], key: str, node: ast.ClassDef, file: Path)
 
 def _literal(value: ast.expr, key: str, node: ast.ClassDef, file: Path) -> Any:
     try:
-        return ast.literal_eval(value)
-    except (*_UNREADABLE, TypeError):
-        rule = "it is read from the source text and must be a literal"
+        return read_literal(value)
+    except LiteralError as error:
+        rule = f"it is read from the source text and {error}"
         _refuse(file, value, node.name, f"computes {key}; {rule}")
 
 
@@ -216,4 +215,4 @@ def _is_budgets(value: Any) -> bool:
 
 def _refuse(file: Path, at: Any, class_name: str, message: str) -> NoReturn:
     line = getattr(at, "lineno", 1)
-    raise ContractError(f"nodeset class {class_name} ({file}:{line}) {message}.")
+    raise ContractError(f"{file}:{line}: nodeset class {class_name} {message}.")
