@@ -97,7 +97,7 @@ def render_nodesets(
     parts = [*_group(here, lacking), *_render_broken(broken)]
     parts.append(Text("`wayfare describe NAME` shows a nodeset's tools, or all that it lacks."))
     if any(one.interpreter.state == "not built" for one in listed):
-        rule = "An environment that is not built yet is built at its first use, too."
+        rule = "The first use of a nodeset builds its environment, too."
         parts.append(Text(rule))
     if graphs is not None:
         ready = sum(graph.can_run for graph in graphs)

@@ -113,8 +113,8 @@ def test_the_first_use_builds_and_tells_so(sims: Any) -> None:
 def test_the_list_shows_each_interpreter_and_builds_nothing(sims: Any) -> None:
     answer = sims.run("nodesets", "env_own", "env_old")
     assert answer.status == 0
-    assert "script header: not built" in answer.out
-    assert "wayfare nodesets --build env_old" in answer.out
+    assert "its environment: wayfare nodesets --build env_old" in answer.out
+    assert "The first use of a nodeset builds its environment, too." in answer.out
     assert not (sims.folder / "cache").exists()
     build(sims)
     found = states(sims, "env_old", "env_own")
