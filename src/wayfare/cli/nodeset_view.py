@@ -83,7 +83,10 @@ def render_nodesets(
     listed: Sequence[Listed], graphs: Sequence[GraphState] | None, broken: Sequence[BrokenEntry]
 ) -> RenderableType:
     """Return the tables of `wayfare nodesets`; `graphs` None: nobody asked for them."""
-    here = _table("nodeset", "mode", "interpreter", "what it is")
+    here = _table("nodeset", "mode", "interpreter")
+    # What the others leave: a line for each nodeset, at a glance.
+    here.add_column("what it is", no_wrap=True, overflow="ellipsis", ratio=1)
+    here.expand = True
     lacking = _table("nodeset", "mode", "lacks")
     for one in listed:
         declaration, found = one.description.entry.declaration, one.interpreter
