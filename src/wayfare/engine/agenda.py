@@ -24,6 +24,8 @@ class Position:
     turns: tuple[int, ...] = ()
     step: int | None = None
     rank: tuple[int, ...] = ()
+    place: tuple[int, ...] = ()
+    """Orders what runs in maps as their failures are: by document order, then by item."""
 
     def step_at(self, turns: tuple[int, ...]) -> int:
         """Return the turn of the outermost loop; an item of a map is none, nor a loop in it."""
@@ -33,7 +35,8 @@ class Position:
 
     def of_item(self, turns: tuple[int, ...], unit: Unit, number: int) -> Position:
         """Return the position of an item of a map that fires in these turns."""
-        return Position((*turns, number), self.step_at(turns), (*self.rank, unit.rank, number))
+        rank, place = (*self.rank, unit.rank, number), (*self.place, unit.index, number)
+        return Position((*turns, number), self.step_at(turns), rank, place)
 
 
 class Due(NamedTuple):
@@ -44,6 +47,11 @@ class Due(NamedTuple):
     make_call: Callable[[Unit], ToolCall]
     complete: Callable[[Unit, Mapping[str, Any]], None]
     fail: Callable[[Unit, NodeSetError], None]
+
+    @property
+    def place(self) -> tuple[int, ...]:
+        """Return what orders failures: the first in document order stands for the rest."""
+        return (*self.position.place, self.unit.index)
 
 
 class Agenda:

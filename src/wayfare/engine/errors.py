@@ -6,12 +6,21 @@ Knows nothing of attempts or retries: who may repeat what is decided above.
 from __future__ import annotations
 
 from nodeset.errors import NodeSetError
+from wayfare.graph.calls import InfrastructureError
 
 
 class RuleError(NodeSetError):
     """The values of this episode break a rule of the graph: two came to a merge, stop was off."""
 
     kind = "rule"
+
+
+class SpentError(NodeSetError):
+    """Stands for the `fault` of a call that was tried as often as it may be: it failed alone."""
+
+    def __init__(self, fault: InfrastructureError) -> None:
+        super().__init__(str(fault))
+        self.fault = fault
 
 
 class NodeFailure(Exception):  # noqa: N818 - an outcome of an episode, not a defect

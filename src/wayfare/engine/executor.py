@@ -11,10 +11,10 @@ from typing import Any
 from nodeset.context import EpisodeContext
 from nodeset.errors import NodeSetError
 from wayfare.engine.agenda import Agenda, Due
-from wayfare.engine.errors import NodeFailure, RuleError
+from wayfare.engine.errors import NodeFailure, RuleError, SpentError
 from wayfare.engine.machine import Machine
 from wayfare.engine.result import GraphResult, collect_metrics
-from wayfare.graph.calls import Answer, Invoker, ToolCall
+from wayfare.graph.calls import Answer, InfrastructureError, Invoker, ToolCall
 from wayfare.graph.unit import Plan
 
 Outputs = dict[str, Any]
@@ -36,6 +36,7 @@ class Executor:
         self._agenda = Agenda()
         self._machine = Machine(plan, episode, self._agenda, step_budget=step_budget)
         self._calls: dict[asyncio.Future[Outputs], Due] = {}
+        self._dropped: list[asyncio.Future[Outputs]] = []
 
     @property
     def steps(self) -> int:
@@ -51,7 +52,8 @@ class Executor:
         """Run the graph to its end.
 
         Raises `NodeFailure` once all has settled that does not depend on a failed node.
-        `InfrastructureError` and cancellation end it at once; calls in flight are cancelled.
+        So does an `InfrastructureError` that is spent. Any other and cancellation end it at once;
+        calls in flight are cancelled.
         """
         self._check_budget()
         self._loop = asyncio.get_running_loop()
@@ -99,13 +101,39 @@ class Executor:
             begun.add_done_callback(self._advance)
 
     def _take(self, ended: asyncio.Future[Outputs]) -> None:
-        due = self._calls.pop(ended)
+        due = self._calls.pop(ended, None)
+        if due is None:  # it was dropped in the moment in which it ended
+            return
         try:
             outputs = ended.result()
         except NodeSetError as error:
             due.fail(due.unit, error)
+        except InfrastructureError as fault:
+            if not fault.is_spent:
+                raise
+            self._fail_alone(due, SpentError(fault))
         else:
             due.complete(due.unit, outputs)
+
+    def _fail_alone(self, due: Due, error: SpentError) -> None:
+        """Fail a call, and of its nodeset those that come after it in document order.
+
+        Others go on, so that the failure that stands for the episode does not depend on which was
+        first in time. Those after it in its nodeset can't be it, and might end copy after copy.
+        """
+        due.fail(due.unit, error)
+        for call, other in list(self._calls.items()):
+            if other.unit.nodeset == due.unit.nodeset and other.place > due.place:
+                del self._calls[call]
+                self._drop(call)
+                self._dropped.append(call)
+                other.fail(other.unit, error)
+
+    def _drop(self, call: asyncio.Future[Outputs]) -> None:
+        if isinstance(call, Answer):
+            call.listen(None)
+        call.remove_done_callback(self._advance)
+        call.cancel()
 
     async def _abandon(self) -> None:
         """Cancel what is in flight and wait until it has ended."""
@@ -113,17 +141,15 @@ class Executor:
         calls = list(self._calls)
         self._calls.clear()
         for call in calls:
-            if isinstance(call, Answer):
-                call.listen(None)
-            call.remove_done_callback(self._advance)
-            call.cancel()
-        if calls:
-            await asyncio.gather(*calls, return_exceptions=True)
+            self._drop(call)
+        if ended := [*calls, *self._dropped]:
+            await asyncio.gather(*ended, return_exceptions=True)
 
     def _result(self) -> GraphResult:
         machine = self._machine
-        if machine.first_failure is not None:
-            raise machine.first_failure
+        failure = machine.first_failure
+        if failure is not None:
+            raise failure.error.fault if isinstance(failure.error, SpentError) else failure
         if not machine.is_finished:
             raise RuntimeError("the graph stands still although it was valid; this is our fault")
         metrics = collect_metrics(machine.outcomes())

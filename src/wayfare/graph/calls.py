@@ -31,7 +31,12 @@ class ToolCall:
 
 
 class InfrastructureError(Exception):
-    """A copy died, hung or was unreachable; no code is at fault and the attempt may be repeated."""
+    """A copy died, hung or was unreachable; no code is at fault and the attempt may be repeated.
+
+    Not if it `is_spent`: then one call has been tried as often as it may be, and failed alone.
+    """
+
+    is_spent = False
 
 
 class Answer(asyncio.Future[Any]):

@@ -193,6 +193,20 @@ def test_a_model_that_ends_its_copy_ends_no_episode_but_its_own(play: Play) -> N
     assert len({run.digest for run in runs}) == 1
 
 
+def test_which_of_several_deadly_models_fails_does_not_depend_on_time(play: Play) -> None:
+    deadly = [configure(model, poison=list(POISON), is_deadly=True) for model in MODELS]
+    poison = {**deadly[0], **deadly[1], **deadly[2]}
+    runs = [
+        play(build(), workers, overrides=poison, retries=1, episodes="2:5")
+        for workers in (1, 2, 3, 1)
+    ]
+
+    _, *turns = POISON
+    for run in runs:
+        assert failures_of(run) == [(f"{MODELS[0]}/judge", tuple(turns))]
+    assert len({run.digest for run in runs}) == 1
+
+
 def test_a_model_that_is_switched_off_changes_nothing_that_the_others_give(play: Play) -> None:
     well = play(build(), workers=2, record="full")
     rare = build(at_times=BROKEN)
