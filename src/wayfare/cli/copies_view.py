@@ -42,12 +42,21 @@ def describe_shutdown(nodesets: Mapping[str, NodesetReport]) -> str:
 
 
 def describe_uncounted(summary: RunSummary) -> str:
-    """Return how much of the run the table of nodesets lacks, "" if nothing."""
-    count = summary.uncounted_parts
-    if not count:
-        return ""
-    parts = "one part" if count == 1 else f"{count} parts"
-    return f"what copies did in {parts} of the run, which ended without a summary or is under way"
+    """Return what the tables of nodesets and batches lack, a line each, "" if nothing."""
+    lines = []
+    if count := summary.uncounted_parts:
+        parts = "one part" if count == 1 else f"{count} parts"
+        lines.append(
+            f"what copies did in {parts} of the run, which ended without a summary or is under way"
+        )
+    for name, report in summary.nodesets.items():
+        if count := report.uncounted_copies:
+            copies = f"{count} copies" if count > 1 else "one copy"
+            lines.append(
+                f"the batches that {copies} of {name} had served, which died or did not answer "
+                f"before telling of them"
+            )
+    return "\n".join(lines)
 
 
 def _nodeset_table(nodesets: Mapping[str, NodesetReport]) -> Table:

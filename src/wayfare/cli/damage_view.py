@@ -11,26 +11,47 @@ from rich.console import RenderableType
 
 from wayfare.cli.live import describe_count
 from wayfare.cli.output import Text
-from wayfare.evals.damage import Damage
-from wayfare.store.summary import RunSummary
+from wayfare.evals.damage_finding import Damage
+from wayfare.store.summary import Coverage, RunSummary
+from wayfare.store.truth import EPISODES_FILE
 
 MAX_NAMED = 5
 """So many of the episodes that a damage concerns are named."""
 
 
-def render_damage(found: Sequence[Damage], summary: RunSummary) -> Iterator[RenderableType]:
-    """Yield the lines that end `wayfare show` for a run some of whose files are damaged."""
+def render_damage(
+    found: Sequence[Damage], summary: RunSummary, *, lost_key: str | None = None
+) -> Iterator[RenderableType]:
+    """Yield the lines that end `wayfare show` for a run some of whose files are damaged.
+
+    `lost_key` is the one that `--by` asked for, where nobody can tell episodes apart by it.
+    """
     for damage in found:
         yield Text()
         yield Text(f"damaged: {damage.problem}")
-        yield Text(f"  lost: {damage.lost}{_name(damage.episodes, summary.episodes.total)}")
-    is_proven = summary.coverage is not None and not summary.coverage.problems
-    if found and is_proven and summary.episodes.finished:
+        concerned = _name(damage.episodes, summary.episodes.total)
+        yield Text(f"  lost: {damage.lost or 'nothing'}{concerned}")
+    if lost_key is not None:
+        yield Text(f"--by {lost_key} can't be had without these labels: all episodes are listed.")
+    coverage = summary.coverage
+    if not found or coverage is None:
+        return
+    if any(damage.file == EPISODES_FILE for damage in found):
+        yield Text(f"what is shown: {_describe_rest(summary, coverage)}")
+    elif not coverage.problems and summary.episodes.finished:
         count = describe_count(summary.episodes.finished, "episode")
         yield Text(
             f"what holds: outcomes, metrics and digests of {count}; they stand in the records, "
             f"which are whole"
         )
+
+
+def _describe_rest(summary: RunSummary, coverage: Coverage) -> str:
+    """Return what is shown of a run whose records are damaged, and where it comes from."""
+    listed = f"{describe_count(coverage.recorded, 'episode')} whose records can be read"
+    if summary.episodes.finished > coverage.recorded:
+        return f"{listed}; counts, metrics and digest are those that summary.json kept at its end"
+    return f"{listed}; counts, metrics and digest are theirs"
 
 
 def _name(keys: Sequence[str], total: int) -> str:

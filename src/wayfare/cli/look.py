@@ -18,17 +18,19 @@ import typer
 from wayfare.cli import option
 from wayfare.cli.damage_view import render_damage
 from wayfare.cli.exit_status import ExitStatus
+from wayfare.cli.fault import tell_fault
 from wayfare.cli.metric_view import render_breakdown
 from wayfare.cli.nodeset_view import nodeset_document, render_nodeset
 from wayfare.cli.output import Text, print_json, print_table, tell_progress
 from wayfare.cli.render import render_episodes, render_errors, render_runs, render_summary
 from wayfare.cli.settings import Settings
-from wayfare.evals.breakdown import break_down_run
-from wayfare.evals.damage import find_damage
-from wayfare.evals.report import list_episodes, show_document, summarise_run
+from wayfare.evals.breakdown import Breakdown, break_down_run
+from wayfare.evals.inspection import Inspection, inspect_run
+from wayfare.evals.report import list_episodes, show_document
 from wayfare.fleet.catalogue import NodeSetDescription, describe_nodesets
 from wayfare.fleet.local import LocalLauncher, LocalSettings
 from wayfare.fleet.registry import NodeSetEntry, WorkspaceComponentRegistry
+from wayfare.store.errors import CorruptFileError, FormatVersionError
 from wayfare.store.listing import RunEntry, list_runs
 from wayfare.store.resumption import find_resumptions
 from wayfare.store.run import RunReader
@@ -75,6 +77,7 @@ def _list_entries(entries: Sequence[RunEntry]) -> list[dict[str, Any]]:
             "status": entry.status,
             "graph": entry.header.graph_name if entry.header else None,
             "worker_count": entry.worker_count,
+            "worker_counts": list(entry.worker_counts),
             "total": entry.total,
             "finished": entry.finished,
             "digest": entry.summary.digest if entry.summary else None,
@@ -101,25 +104,40 @@ def show(
     as_json: option.Json = False,
 ) -> None:
     """Show a run: its summary and its episodes; coverage and files are checked anew."""
-    reader = RunReader.open(run, out or Settings.read(os.environ).runs)
-    summary, records = summarise_run(reader), reader.records()
-    damage = find_damage(reader, is_thorough=thorough)
+    reader = _open_run(run, out)
+    found = inspect_run(reader, is_thorough=thorough)
     resumptions, _ = find_resumptions(reader.folder)
-    parts = None
-    if by is not None:
-        parts = break_down_run(reader.folder, reader.header, records, key=by)
+    parts = _break_down(reader, found, by) if by is not None else None
     if as_json:
-        document = {**show_document(summary, records), "running": reader.is_running}
+        document = {**show_document(found.summary, found.records), "running": reader.is_running}
         document["resumptions"] = [asdict(resumption) for resumption in resumptions]
-        document.update({} if parts is None else {"by": asdict(parts)})
-        _print_json({**document, "damage": [asdict(entry) for entry in damage]})
+        document.update({"by": asdict(parts) if parts else None} if by is not None else {})
+        _print_json({**document, "damage": [asdict(entry) for entry in found.damage]})
     else:
-        last = render_summary(summary, resumptions, is_running=reader.is_running)
-        rows = list_episodes(records)
+        last = render_summary(found.summary, resumptions, is_running=reader.is_running)
+        rows = list_episodes(found.records)
         shown = [render_episodes(rows)] if parts is None else [render_breakdown(parts), Text()]
-        print_table(*shown, *render_errors(rows), last, *render_damage(damage, summary))
-    if damage or summary.status == "uncertified":
+        damage = render_damage(found.damage, found.summary, lost_key=by if parts is None else None)
+        print_table(*shown, *render_errors(rows), last, *damage)
+    if found.damage or found.summary.status == "uncertified":
         raise typer.Exit(ExitStatus.FAILED)
+
+
+def _open_run(run: str, out: Path | None) -> RunReader:
+    """Return the run; if its header or list is damaged, nothing can be shown, which is told."""
+    try:
+        return RunReader.open(run, out or Settings.read(os.environ).runs)
+    except CorruptFileError as error:
+        tell_fault(f"nothing can be shown of the run: {error}")
+        raise typer.Exit(ExitStatus.FAILED) from error
+
+
+def _break_down(reader: RunReader, found: Inspection, key: str) -> Breakdown | None:
+    """Return the run's episodes by `key`; None: the labels are damaged, which is told as such."""
+    try:
+        return break_down_run(reader.folder, reader.header, found.records, key=key)
+    except (CorruptFileError, FormatVersionError):
+        return None
 
 
 async def _describe(

@@ -5,6 +5,7 @@ Knows nothing of how the numbers were made.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Group, RenderableType
@@ -88,19 +89,22 @@ def render_runs(entries: Iterable[RunEntry]) -> RenderableType:
             Text(entry.folder.name),
             entry.status,
             Text(entry.header.graph_name),
-            str(entry.worker_count),
+            describe_workers(entry.worker_counts),
             f"{entry.finished}/{entry.total}" if entry.total is not None else NOTHING,
             str(entry.summary.episodes.error) if entry.summary else NOTHING,
         )
     problems = [
-        Text(f"{entry.folder.name}: {entry.problem}")
-        for entry in entries
-        if entry.has_damaged_summary
+        Text(f"{entry.folder.name}: {entry.problem}") for entry in entries if entry.has_damage
     ]
     open_runs = [entry for entry in entries if entry.can_go_on]
     newest = [Text(f"the newest incomplete run: {entry.resume}") for entry in open_runs[:1]]
     lines = [*problems, *newest]
     return Group(table, *([Text(), *lines] if lines else []))
+
+
+def describe_workers(counts: Sequence[int]) -> str:
+    """Return how many workers a run's parts had, those in a row that had as many as one."""
+    return ", ".join(str(count) for count, _ in itertools.groupby(counts))
 
 
 def render_episodes(rows: Iterable[EpisodeRow]) -> RenderableType:
@@ -176,9 +180,11 @@ def describe_retries(counts: EpisodeCounts) -> str:
 
 def describe_resumptions(resumptions: Sequence[Resumption]) -> str:
     """Return how often a run went on, and over which differences it was forced to."""
-    count = describe_count(len(resumptions), "time")
+    counts = [resumption.worker_count for resumption in resumptions]
+    workers = "1 worker" if set(counts) == {1} else f"{describe_workers(counts)} workers"
+    count = f"{describe_count(len(resumptions), 'time')}, with {workers}"
     forced = [line for resumption in resumptions for line in resumption.forced]
-    return "\n".join([f"{count}{', forced over:' if forced else ''}", *forced])
+    return "\n".join([f"{count}{'; forced over:' if forced else ''}", *forced])
 
 
 def describe_invariance(invariance: Invariance) -> str:

@@ -25,17 +25,18 @@ _Counted = TypeVar("_Counted")
 def report_nodesets(
     header: RunHeader,
     copies: Iterable[CopyCounters] = (),
-    queues: Mapping[str, Iterable[Queues]] | None = None,
+    queues: Mapping[str, Iterable[Queues | None]] | None = None,
 ) -> Reports:
     """Return what each nodeset's copies did.
 
-    `queues` has, by tag, what the copies in that place have said; one that died said nothing.
+    `queues` has, by tag, what the copies in that place have said, None for each that can't say it.
     """
     copies, by_tag = list(copies), queues or {}
     reports = {}
     for name, nodeset in header.nodesets.items():
         own = [copy for copy in copies if copy.nodeset == name]
-        tools = _read_tools(said for copy in own for said in by_tag.get(copy.tag, ()))
+        answers = [said for copy in own for said in by_tag.get(copy.tag, ())]
+        tools = _read_tools(said for said in answers if said is not None)
         batches = sum(tool.batches for tool in tools.values())
         rows = sum(tool.rows for tool in tools.values())
         reports[name] = NodesetReport(
@@ -45,6 +46,7 @@ def report_nodesets(
             mean_batch=rows / batches if batches else None,
             flushes=_add_counts(*(tool.flushes for tool in tools.values())),
             tools=tools,
+            uncounted_copies=answers.count(None),
         )
     return reports
 
@@ -131,6 +133,7 @@ def _add_nodesets(a: NodesetReport, b: NodesetReport) -> NodesetReport:
         flushes=_add_counts(a.flushes, b.flushes),
         tools=dict(sorted(_merge(a.tools, b.tools, _add_tools).items())),
         shutdown_faults=(*a.shutdown_faults, *b.shutdown_faults),
+        uncounted_copies=a.uncounted_copies + b.uncounted_copies,
     )
 
 

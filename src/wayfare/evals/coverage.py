@@ -5,7 +5,9 @@ Knows nothing of how episodes run or of who wrote the records.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from wayfare.evals.digest import digest_episodes
 from wayfare.evals.episodes import hash_episodes
@@ -13,6 +15,7 @@ from wayfare.store.claim import Claim, read_claims
 from wayfare.store.records import OUTCOMES, EpisodeKey, RunHeader
 from wayfare.store.run import RunReader
 from wayfare.store.summary import Coverage, RunStatus, RunSummary
+from wayfare.store.truth import Committed, Salvage
 
 MAX_PROBLEMS = 10
 """So many are listed; a file of another run would have one per record."""
@@ -49,9 +52,22 @@ def certify_run(reader: RunReader, summary: RunSummary | None = None) -> Coverag
     return certify(reader.header, read_claims(reader.folder), summary)
 
 
+def certify_salvage(header: RunHeader, found: Salvage) -> Coverage:
+    """Return what the records that can be read prove, against which stands what is damaged."""
+    coverage = certify(header, map(_claim, found.entries))
+    problems = _shorten([*found.problems, *coverage.problems])
+    return replace(coverage, problems=problems, certified=coverage.certified and not problems)
+
+
 def settle_status(status: RunStatus, coverage: Coverage) -> RunStatus:
     """Return the status of a run that ended as `status`, given its certificate."""
     return "uncertified" if coverage.problems else status
+
+
+def _claim(entry: Committed) -> Claim:
+    record = entry.record
+    attempts = len(record.attempts)
+    return Claim(entry.position, record.key, record.outcome, record.digest, attempts)
 
 
 class _Count:
@@ -62,6 +78,7 @@ class _Count:
         self._states = bytearray(len(keys))
         """By position: 0 for an episode without a record, else 1 + its outcome's number."""
         self._digests: list[bytes] = [b""] * len(keys)
+        self._attempts = array("Q", bytes(8 * len(keys)))
 
     @property
     def recorded(self) -> int:
@@ -77,7 +94,10 @@ class _Count:
         if state and OUTCOMES[state - 1] != "error":
             earlier = OUTCOMES[state - 1]
             yield f"episode {claim.key.text} is recorded again after it was {earlier}"
+        elif state and claim.attempts <= self._attempts[position]:
+            yield f"episode {claim.key.text} is recorded again without a further attempt"
         self._states[position] = 1 + OUTCOMES.index(claim.outcome)
+        self._attempts[position] = claim.attempts
         self._digests[position] = bytes.fromhex(claim.digest)
 
     def digest(self) -> str:

@@ -1,20 +1,21 @@
 """Find what of a run's files is not as it was written, and which episodes that concerns.
 
-Knows nothing of the records: `wayfare.evals.coverage` certifies those.
+Knows nothing of what records prove: `wayfare.evals.coverage` certifies that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from wayfare.evals.damage_block import Blocks, check_actions, check_blocks
+from wayfare.evals.damage_finding import Damage, describe_damage, describe_surplus
+from wayfare.evals.damage_surplus import find_surplus_firings
 from wayfare.evals.digest import is_proven
 from wayfare.evals.recorder_choice import EpisodeChoice
 from wayfare.evals.recording_fault import find_call_fault, find_video_fault
 from wayfare.store.errors import CorruptFileError, FormatVersionError
 from wayfare.store.folder import SUMMARY_FILE, find_summary
-from wayfare.store.frames import read_frames
 from wayfare.store.labels import LABELS_FILE, find_labels
 from wayfare.store.recording import (
     ACTIONS_FILE,
@@ -24,20 +25,21 @@ from wayfare.store.recording import (
     calls_path,
     record_token,
 )
-from wayfare.store.recording_block import peek_block
 from wayfare.store.recording_poses import POSES_FILE
 from wayfare.store.recording_videos import read_listed
-from wayfare.store.records import Firing, RunHeader, SubmissionRecord
+from wayfare.store.records import Firing, RunHeader
 from wayfare.store.resumption import DAMAGED_FILE, RESUMPTIONS_FILE, find_resumptions
 from wayfare.store.run import RunReader
 from wayfare.store.truth import (
+    EPISODES_FILE,
     FIRINGS_FILE,
     Committed,
+    Salvage,
     read_columns,
     read_firings,
-    read_latest,
 )
 
+_LOST_RECORDS = "outcomes, metrics and digests"
 _LOST_FIRINGS = "what each node gave, by which `wayfare compare` says where two runs part"
 _LOST_ACTIONS = "the actions that were taken"
 _LOST_POSES = "the poses, which a leaderboard's file is made of"
@@ -48,40 +50,57 @@ _LOST_SUMMARY = "what copies did since the run began or went on, and how long it
 _LOST_RESUMPTIONS = "when and with how many workers the run went on, and over which differences"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Damage:
-    """A file, or folder, of a run that is damaged or missing, wholly or in part.
-
-    `episodes` are the keys of those that it concerns, in the order of the run's list, none where it
-    is the run as such; `lost` is what they had there. Whatever it is, their records have their
-    outcomes, metrics and digests.
-    """
-
-    file: str
-    problem: str
-    lost: str
-    episodes: tuple[str, ...] = ()
-
-
-def find_damage(reader: RunReader, *, is_thorough: bool = False) -> list[Damage]:
-    """Return what of a run's files, besides its records, is not as it was written.
+def find_damage(reader: RunReader, found: Salvage, *, is_thorough: bool = False) -> list[Damage]:
+    """Return what of a run's files is not as it was written; `found` are its records.
 
     Of recorded calls and videos their ends and sizes are looked at; all that they hold if
-    `is_thorough`. Raises CorruptFileError where the records themselves can't be read.
+    `is_thorough`.
     """
-    latest = read_latest(reader.folder, [planned.key for planned in reader.header.episodes])
-    mode = reader.header.settings.get("record", "none")
-    found = [*_check_documents(reader), *_check_firings(reader.folder, latest)]
+    latest, folder = found.latest, reader.folder
+    mode, is_settled = reader.header.settings.get("record", "none"), _is_settled(reader)
+    damage = [*_check_records(reader, found), *_check_documents(reader)]
+    damage += _check_firings(folder, found, is_settled=is_settled)
     if mode != "none":
-        found += _check_blocks(reader.folder / ACTIONS_FILE, latest, _LOST_ACTIONS)
-        if reader.header.submission is not None:
-            found += _check_poses(reader.folder / POSES_FILE, latest, reader.header.submission)
+        damage += check_actions(folder / ACTIONS_FILE, latest, _LOST_ACTIONS, is_settled=is_settled)
+        if (terms := reader.header.submission) is not None:
+            path, keeps_all = folder / POSES_FILE, terms.keeps_all
+            damage += check_blocks(path, latest, lost=_LOST_POSES, must_have=keeps_all)
     chosen = _choose(reader.header, latest)
     if mode == "frames":
-        found += _check_videos(reader.folder, chosen, is_thorough=is_thorough)
+        damage += _check_videos(folder, chosen, is_thorough=is_thorough)
     elif mode == "full":
-        found += _check_calls(reader.folder, chosen, is_thorough=is_thorough)
-    return found
+        damage += _check_calls(folder, chosen, is_thorough=is_thorough)
+    return damage
+
+
+def _is_settled(reader: RunReader) -> bool:
+    """Return whether the run went to its end in one go, no attempt being repeated.
+
+    Then nobody left anything in its files that does not count.
+    """
+    summary = reader.summary()
+    if summary is None or (reader.folder / RESUMPTIONS_FILE).exists():
+        return False
+    counts = summary.episodes
+    return counts.attempts == counts.finished == counts.total
+
+
+def _check_records(reader: RunReader, found: Salvage) -> Iterator[Damage]:
+    """Find the episodes that have no record that can be read, if any is damaged."""
+    if not found.problems:
+        return
+    first, *rest = found.problems
+    more = f" (and {len(rest)} more such problems)" if rest else ""
+    recorded = {entry.position for entry in found.entries}
+    planned = enumerate(reader.header.episodes)
+    without = tuple(entry.key.text for n, entry in planned if n not in recorded)
+    summary = reader.summary()
+    had_all = summary is not None and summary.episodes.finished == summary.episodes.total
+    lost = _LOST_RECORDS if had_all else f"{_LOST_RECORDS} of those that had ended"
+    problem = f"{first}{more}"
+    yield Damage(
+        file=EPISODES_FILE, problem=problem, lost=lost if without else "", episodes=without
+    )
 
 
 def _check_documents(reader: RunReader) -> Iterator[Damage]:
@@ -101,10 +120,10 @@ def _check_documents(reader: RunReader) -> Iterator[Damage]:
         yield Damage(file=DAMAGED_FILE, problem=problem, lost=_LOST_RESUMPTIONS)
 
 
-def _check_firings(folder: Path, latest: Sequence[Committed]) -> Iterator[Damage]:
+def _check_firings(folder: Path, found: Salvage, *, is_settled: bool) -> Iterator[Damage]:
     path = folder / FIRINGS_FILE
     problem, concerned = "", []
-    for entry in latest:
+    for entry in found.latest:
         try:
             if is_proven(entry.record, read_columns(folder, entry)):
                 continue
@@ -113,35 +132,42 @@ def _check_firings(folder: Path, latest: Sequence[Committed]) -> Iterator[Damage
             fault = str(error)
         problem = problem or fault
         concerned.append(entry)
-    if concerned:
-        yield _describe(path, problem, lost=_LOST_FIRINGS, concerned=concerned)
+    surplus = _check_surplus(path, found, concerned, is_settled=is_settled)
+    if surplus is not None:
+        yield surplus
+    elif concerned:
+        yield describe_damage(path, problem, lost=_LOST_FIRINGS, concerned=concerned)
 
 
-def _check_blocks(path: Path, latest: Sequence[Committed], lost: str) -> Iterator[Damage]:
-    """Find the episodes that have no block, though each was given one before its record."""
-    whole, problem = _read_tokens(path)
-    without = [entry for entry in latest if record_token(entry.record) not in whole]
-    if without:
-        missing = f"{path}: what it had of some episodes is not there."
-        yield _describe(path, problem or missing, lost=lost, concerned=without)
+def _check_surplus(
+    path: Path, found: Salvage, concerned: Sequence[Committed], *, is_settled: bool
+) -> Damage | None:
+    """Return what stands in the file of firings that the run did not write.
 
-
-def _check_poses(
-    path: Path, latest: Sequence[Committed], submission: SubmissionRecord
-) -> Iterator[Damage]:
-    """Find the episodes whose poses are lost, or may be where one without a pose has no block."""
-    _, problem = _read_tokens(path)
-    if problem or submission.keeps_all:
-        yield from _check_blocks(path, latest, _LOST_POSES)
+    `concerned` are the episodes whose firings are not where their records look for them. Where
+    records are damaged nobody knows which firings are theirs.
+    """
+    if found.problems:
+        return None
+    try:
+        surplus = find_surplus_firings(path, found.entries, is_settled=is_settled)
+    except (CorruptFileError, FormatVersionError) as error:
+        return None if concerned else Damage(file=path.name, problem=str(error), lost="")
+    if not surplus.spans:
+        return None
+    problem = describe_surplus(path, surplus)
+    if surplus.is_shifted:
+        return describe_damage(path, problem, lost=_LOST_FIRINGS, concerned=concerned)
+    named = [entry for entry in found.latest if entry.position in surplus.positions]
+    return describe_damage(path, problem, lost="", concerned=named)
 
 
 def _check_videos(
     folder: Path, chosen: Sequence[Committed], *, is_thorough: bool
 ) -> Iterator[Damage]:
     path = folder / VIDEOS_FILE
-    _, problem = _read_tokens(path)
-    if problem:
-        yield from _check_blocks(path, chosen, _LOST_VIDEOS)
+    yield from check_blocks(path, chosen, lost=_LOST_VIDEOS, must_have=False)
+    if Blocks.read(path).problem:
         return
     listed, root = read_listed(folder), folder / VIDEOS_FOLDER
 
@@ -173,7 +199,7 @@ def _check_each(
     faults = [(entry, fault) for entry in chosen if (fault := find_fault(entry))]
     if faults:
         concerned = [entry for entry, _ in faults]
-        yield _describe(root, faults[0][1], lost=lost, concerned=concerned)
+        yield describe_damage(root, faults[0][1], lost=lost, concerned=concerned)
 
 
 def _find_firings(folder: Path, entry: Committed) -> list[Firing]:
@@ -190,22 +216,3 @@ def _choose(header: RunHeader, latest: Sequence[Committed]) -> list[Committed]:
     return [
         entry for entry in latest if choice.may_want(entry.position) and choice.wants(entry.record)
     ]
-
-
-def _read_tokens(path: Path) -> tuple[set[bytes], str]:
-    """Return the tokens of the records that have a block in the file, and what is wrong with it.
-
-    What follows the first damage counts as lost, since nothing reads beyond it.
-    """
-    tokens: set[bytes] = set()
-    try:
-        for offset, payload in read_frames(path):
-            tokens.add(peek_block(payload, f"{path}: byte {offset}")[1])
-    except (CorruptFileError, FormatVersionError) as error:
-        return tokens, str(error)
-    return tokens, ""
-
-
-def _describe(path: Path, problem: str, *, lost: str, concerned: Sequence[Committed]) -> Damage:
-    keys = tuple(entry.record.key.text for entry in concerned)
-    return Damage(file=path.name, problem=problem, lost=lost, episodes=keys)

@@ -5,17 +5,17 @@ Knows nothing of how episodes run; it needs the run's header and its finished ep
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from wayfare.evals.counters import count_earlier_parts, report_nodesets
-from wayfare.evals.coverage import certify_run, settle_status
+from wayfare.evals.coverage import certify_run, certify_salvage, settle_status
 from wayfare.evals.tally import Tally
 from wayfare.store.errors import CorruptFileError, FormatVersionError
-from wayfare.store.recording_videos import VideoRecord
+from wayfare.store.recording_videos import VideoRecord, read_videos
 from wayfare.store.records import EpisodeRecord, ErrorRecord, Metric, Outcome, RunHeader
-from wayfare.store.resumption import find_resumptions
+from wayfare.store.resumption import count_workers, find_resumptions
 from wayfare.store.run import RunReader
 from wayfare.store.summary import (
     Coverage,
@@ -27,6 +27,7 @@ from wayfare.store.summary import (
     RunStatus,
     RunSummary,
 )
+from wayfare.store.truth import Salvage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,10 +100,31 @@ def summarise_run(reader: RunReader) -> RunSummary:
     """
     summary = reader.summary()
     coverage = certify_run(reader, summary)
+    return _complete(summary, reader, coverage=coverage, read=reader.records)
+
+
+def summarise_salvage(reader: RunReader, found: Salvage) -> RunSummary:
+    """Return the summary of a run some of whose records are damaged.
+
+    It is the one that the run ended with, or where there is none it is made from what is `found`.
+    """
+    records = [entry.record for entry in found.latest]
+    coverage = certify_salvage(reader.header, found)
+    return _complete(reader.summary(), reader, coverage=coverage, read=lambda: records)
+
+
+def _complete(
+    summary: RunSummary | None,
+    reader: RunReader,
+    *,
+    coverage: Coverage,
+    read: Callable[[], Sequence[EpisodeRecord]],
+) -> RunSummary:
+    """Return the summary with the certificate, or where there is none one made of the records."""
     if summary is not None:
         status = settle_status(summary.status, coverage)
         return replace(summary, coverage=coverage, status=status, out=str(reader.folder))
-    records = reader.records()
+    records = read()
     ended = (attempt.ended_seconds for record in records for attempt in record.attempts)
     nodesets, uncounted_parts = count_earlier_parts(reader)
     return summarise(
@@ -113,7 +135,7 @@ def summarise_run(reader: RunReader) -> RunSummary:
         out=str(reader.folder),
         nodesets=nodesets,
         uncounted_parts=uncounted_parts,
-        videos=_find_videos(reader),
+        videos=_find_videos(reader, records),
         coverage=coverage,
     )
 
@@ -121,14 +143,14 @@ def summarise_run(reader: RunReader) -> RunSummary:
 def _header_of_now(reader: RunReader) -> RunHeader:
     """Return the run's header with the number of workers of its last part."""
     resumptions, _ = find_resumptions(reader.folder)
-    counts = [reader.header.worker_count, *(entry.worker_count for entry in resumptions)]
+    counts = count_workers(reader.header.worker_count, resumptions)
     return replace(reader.header, worker_count=counts[-1])
 
 
-def _find_videos(reader: RunReader) -> list[VideoRecord]:
-    """Return the run's videos; of a damaged list none, since only what it lists is lost."""
+def _find_videos(reader: RunReader, records: Iterable[EpisodeRecord]) -> list[VideoRecord]:
+    """Return the records' videos; of a damaged list none, since only what it lists is lost."""
     try:
-        return reader.videos()
+        return read_videos(reader.folder, records)
     except (CorruptFileError, FormatVersionError):
         return []
 

@@ -13,6 +13,7 @@ from typing import Any
 from nodeset.errors import NodeSetError
 from wayfare.fleet.errors import CopyFailedError, CopyStartError
 from wayfare.fleet.launcher import NO_WORKER, Copy, Launcher
+from wayfare.fleet.ledger import Ledger, has_batches
 from wayfare.fleet.member import Member, Queues, RunningCopy
 from wayfare.fleet.place import CopyPlace, Placement
 from wayfare.fleet.readiness import (
@@ -72,6 +73,7 @@ class Fleet:
         self.readiness = Readiness(copies, self.replace)
         self.shutdown_faults: list[ShutdownFault] = []
         """Of all copies that were shut down so far."""
+        self._ledger = Ledger()
         self._watch: asyncio.Task[None] | None = None
 
     @classmethod
@@ -151,8 +153,7 @@ class Fleet:
         running = self.copies[tag]
         async with running.replacing:
             if not running.is_gone:
-                said = await _ask_for_queues([running], HEALTH_SECONDS)
-                running.said += said[tag]
+                await self._ledger.hear(running, HEALTH_SECONDS)
                 running.is_doomed = True
                 await self._shut_down([running], RECYCLE_SECONDS)
                 await self._put_fresh(running)
@@ -167,6 +168,7 @@ class Fleet:
         except (CopyStartError, NodeSetError) as error:
             raise judge_failed_start(running, error) from error
         running.take_over(fresh)
+        self._ledger.note_gone(running.tag)
 
     def list_counters(self) -> list[CopyCounters]:
         """Return the counters of every copy."""
@@ -184,14 +186,15 @@ class Fleet:
             for running in self.copies.values()
         ]
 
-    async def fetch_queues(self, seconds: float = HEALTH_SECONDS) -> dict[str, list[Queues]]:
+    async def fetch_queues(self, seconds: float = HEALTH_SECONDS) -> dict[str, list[Queues | None]]:
         """Return what the copies in each place say of their batched tools, by tag.
 
-        Those that were recycled have said it before they went; one that died, or does not answer,
-        says nothing.
+        Those that were recycled have said it before they went; None stands for each that died or
+        does not answer. Places of nodesets without batched tools are left out.
         """
-        said = await _ask_for_queues(list(self.copies.values()), seconds)
-        return {tag: [*running.said, *said[tag]] for tag, running in self.copies.items()}
+        batched = {name for name, manifest in self.manifests.items() if has_batches(manifest)}
+        copies = [copy for copy in self.copies.values() if copy.member.instance in batched]
+        return await self._ledger.fetch(copies, seconds)
 
     async def close(self, seconds: float = CLOSE_SECONDS) -> None:
         """Ask every copy to shut down, then end those that have not within `seconds`.
@@ -211,18 +214,6 @@ class Fleet:
 
     def _first_copy(self, instance: str) -> RunningCopy:
         return self.copies[self.members[instance].placement.copies[0].tag]
-
-
-async def _ask_for_queues(copies: Sequence[RunningCopy], seconds: float) -> dict[str, list[Queues]]:
-    """Return what each copy says of its batched tools, by tag; nothing where it has none."""
-    answers = await asyncio.gather(
-        *(running.control.request("health", budget_seconds=seconds) for running in copies),
-        return_exceptions=True,
-    )
-    return {
-        running.tag: [answer["queues"]] if isinstance(answer, dict) and answer["queues"] else []
-        for running, answer in zip(copies, answers, strict=True)
-    }
 
 
 def _tell_failure(watch: asyncio.Task[None]) -> None:

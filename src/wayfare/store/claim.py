@@ -19,12 +19,16 @@ from wayfare.store.truth import EPISODES_FILE
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A record's place in the run's list, its key, how its episode ended and its digest (hex)."""
+    """A record's place in the run's list, its key, how its episode ended and its digest (hex).
+
+    `attempts` counts all tries at the episode until then.
+    """
 
     position: int
     key: EpisodeKey
     outcome: Outcome
     digest: str
+    attempts: int
 
 
 def read_claims(folder: Path) -> Iterator[Claim]:
@@ -38,7 +42,8 @@ def read_claims(folder: Path) -> Iterator[Claim]:
             position, _, packed = msgpack.unpackb(payload)
             fields = msgpack.unpackb(packed)
             outcome = OUTCOMES[OUTCOMES.index(fields["outcome"])]
-            claim = Claim(position, EpisodeKey(**fields["key"]), outcome, fields["digest"])
+            key, attempts = EpisodeKey(**fields["key"]), len(fields["attempts"])
+            claim = Claim(position, key, outcome, fields["digest"], attempts)
         except (ValueError, TypeError, LookupError) as error:
             raise CorruptFileError(f"{path}: byte {offset}: no episode record: {error}") from error
         yield claim

@@ -11,6 +11,14 @@ class CorruptFileError(StoreError):
     """A file's content is not what was written, and not just a last record cut short."""
 
 
+class DamagedRecordError(CorruptFileError):
+    """A record's content is damaged, its length is not: the next record stands at `end`."""
+
+    def __init__(self, message: str, end: int) -> None:
+        super().__init__(message)
+        self.end = end
+
+
 class FormatVersionError(StoreError):
     """A run's files were written in a format that this version does not read."""
 

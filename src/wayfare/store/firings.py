@@ -16,6 +16,8 @@ from wayfare.store.records import Firing
 DIGEST_BYTES = 16
 _NUMBERS = ("path", "depth", "turns")
 """The columns of whole numbers."""
+_PEEKED_BYTES = 64
+"""More than the position, which stands first, takes."""
 
 
 def sort_firings(firings: Iterable[Firing]) -> list[Firing]:
@@ -54,6 +56,20 @@ def pack_firings(position: int, firings: Iterable[Firing]) -> bytes:
         fields[name] = fields[name].tobytes()
     packed: bytes = msgpack.packb({"position": position, **fields})
     return packed
+
+
+def peek_position(payload: bytes) -> int:
+    """Return the position that `pack_firings` was given. Raises ValueError, TypeError."""
+    unpacker = msgpack.Unpacker()
+    unpacker.feed(payload[:_PEEKED_BYTES])
+    try:
+        unpacker.read_map_header()
+        name, position = unpacker.unpack(), unpacker.unpack()
+    except msgpack.OutOfData as error:
+        raise ValueError("they are cut short") from error
+    if name != "position":
+        raise ValueError(f"they begin with {name!r}")
+    return int(position)
 
 
 def unpack_columns(payload: bytes) -> tuple[int, dict[str, Any]]:

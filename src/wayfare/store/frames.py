@@ -14,7 +14,7 @@ from typing import BinaryIO, Self
 
 import xxhash
 
-from wayfare.store.errors import CorruptFileError, FormatVersionError
+from wayfare.store.errors import CorruptFileError, DamagedRecordError, FormatVersionError
 from wayfare.store.room import Room, keep_trying
 
 FORMAT_VERSION = 1
@@ -52,6 +52,24 @@ def read_frames(
                 f"{path}: byte {min(offset, size)}: the file was whole when it was closed; what "
                 f"stands from there on is cut short or was never written."
             )
+
+
+def salvage_frames(path: Path, problems: list[str]) -> Iterator[tuple[int, bytes]]:
+    """Yield what `read_frames` yields, leaving out what is damaged; `problems` gets what is wrong.
+
+    Of a record whose length is damaged nobody knows where it ends: what follows it is left out too.
+    """
+    start: int | None = HEAD_BYTES
+    while start is not None:
+        try:
+            yield from read_frames(path, start)
+            start = None
+        except DamagedRecordError as error:
+            problems.append(str(error))
+            start = error.end
+        except (CorruptFileError, FormatVersionError) as error:
+            problems.append(str(error))
+            start = None
 
 
 def read_frame(path: Path, offset: int) -> bytes:
@@ -205,7 +223,7 @@ def _read_frame(file: BinaryIO, path: Path, *, offset: int, size: int) -> bytes 
     if xxhash.xxh3_64_intdigest(payload) != checksum:
         if end >= size:
             return None
-        raise CorruptFileError(_describe_damage(path, offset, "content"))
+        raise DamagedRecordError(_describe_damage(path, offset, "content"), end)
     return payload
 
 

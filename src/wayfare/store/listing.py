@@ -12,7 +12,12 @@ from typing import Literal
 from wayfare.store.errors import RunNotFoundError, StoreError
 from wayfare.store.folder import HEADER_FILE, find_summary, is_locked, read_header
 from wayfare.store.records import RunHeader
-from wayfare.store.resumption import resume_command
+from wayfare.store.resumption import (
+    Resumption,
+    count_workers,
+    find_resumptions,
+    resume_command,
+)
 from wayfare.store.summary import RunStatus, RunSummary
 from wayfare.store.truth import count_finished
 
@@ -21,9 +26,10 @@ Status = RunStatus | Literal["running", "unreadable"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEntry:
-    """One line of a list of runs; `problem` says why a folder, or its summary, can't be read.
+    """One line of a list of runs.
 
-    `total` and `finished` count episodes; None: the run is under way, or can't be read.
+    `problem` says why a folder, its summary or its list of resumptions can't be read. `total` and
+    `finished` count episodes; None: the run is under way, or can't be read.
     """
 
     run_id: str
@@ -31,6 +37,7 @@ class RunEntry:
     status: Status
     header: RunHeader | None = None
     summary: RunSummary | None = None
+    resumptions: tuple[Resumption, ...] = ()
     total: int | None = None
     finished: int | None = None
     problem: str = ""
@@ -38,12 +45,23 @@ class RunEntry:
     @property
     def worker_count(self) -> int | None:
         """Return how many workers it ran with last, as far as that is known."""
-        known = self.summary or self.header
-        return known.worker_count if known else None
+        return self.worker_counts[-1] if self.worker_counts else None
 
     @property
-    def has_damaged_summary(self) -> bool:
-        """Return whether its records had to say how it stands, since its summary is damaged."""
+    def worker_counts(self) -> tuple[int, ...]:
+        """Return how many workers each of its parts ran with, in their order.
+
+        Where the resumptions can't be read those of the first and the last part are left.
+        """
+        if self.header is None:
+            return ()
+        counts = count_workers(self.header.worker_count, self.resumptions)
+        last = self.summary.worker_count if self.summary else counts[-1]
+        return counts if counts[-1] == last else (*counts, last)
+
+    @property
+    def has_damage(self) -> bool:
+        """Return whether it is listed although one of its files is damaged."""
         return self.header is not None and bool(self.problem)
 
     @property
@@ -72,6 +90,7 @@ def _read_entry(folder: Path) -> RunEntry:
     try:
         header = read_header(folder, with_episodes=False)
         summary, problem = find_summary(folder)
+        resumptions, lost = find_resumptions(folder)
         status, total, finished = _read_state(folder, summary)
     except StoreError as error:
         return RunEntry(run_id=folder.name, folder=folder, status="unreadable", problem=str(error))
@@ -81,9 +100,10 @@ def _read_entry(folder: Path) -> RunEntry:
         status=status,
         header=header,
         summary=summary,
+        resumptions=resumptions,
         total=total,
         finished=finished,
-        problem=problem,
+        problem=" ".join(filter(None, (problem, lost))),
     )
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import msgpack
+import xxhash
 
 from wayfare.store.errors import CorruptFileError, NotRecordedError
-from wayfare.store.frames import read_frame, read_frames
+from wayfare.store.frames import FRAME_BYTES, read_frame, read_frames
 from wayfare.store.recording import ACTIONS_FILE, record_token
 from wayfare.store.recording_block import (
     pack_block,
@@ -74,13 +75,59 @@ class ActionFile:
         self._file.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Where the parts of long episodes' actions stand.
+
+    `astray` are the tokens of the episodes that do not find theirs, or find one twice; `unread` is
+    where those stand, from the first byte up to the end, that no episode's last actions name, and
+    `last` where the last one that is named stands.
+    """
+
+    astray: frozenset[bytes]
+    unread: tuple[tuple[int, int], ...] = ()
+    last: int = 0
+
+
+def survey_parts(path: Path) -> Parts:
+    """Return how a file's parts stand. Raises CorruptFileError, FormatVersionError."""
+    ends: dict[int, int] = {}
+    contents: dict[int, int] = {}
+    named: dict[bytes, list[int]] = {}
+    for offset, payload in read_frames(path):
+        where = f"{path}: byte {offset}"
+        kind, token = peek_block(payload, where)
+        if kind == _CHUNK:
+            ends[offset] = offset + FRAME_BYTES + len(payload)
+            contents[offset] = xxhash.xxh3_64_intdigest(payload)
+        elif kind == _EPISODE and token not in named:
+            _, named[token], _ = _unpack_fields(payload, where)
+    astray = {
+        token
+        for token, parts in named.items()
+        if len({contents.get(part) for part in parts} - {None}) < len(parts)
+    }
+    read = {part for parts in named.values() for part in parts}
+    unread = tuple(span for span in ends.items() if span[0] not in read)
+    return Parts(frozenset(astray), unread, max(read, default=0))
+
+
+def _unpack_fields(payload: bytes, where: str) -> tuple[int, list[int], bytes]:
+    """Return an episode's position, where its parts stand, and its last actions."""
+    try:
+        position, parts, last = unpack_block(payload, where).fields
+    except (ValueError, TypeError) as error:
+        raise CorruptFileError(f"{where}: no actions: {error!r}") from error
+    return position, parts, last
+
+
 def need_actions(folder: Path, record: EpisodeRecord) -> list[RecordedAction]:
     """Return the actions kept for this record, by turns and path. Raises NotRecordedError."""
     path, token = folder / ACTIONS_FILE, record_token(record)
     for offset, payload in read_frames(path) if path.exists() else ():
         where = f"{path}: byte {offset}"
         if peek_block(payload, where) == (_EPISODE, token):
-            _, parts, last = unpack_block(payload, where).fields
+            _, parts, last = _unpack_fields(payload, where)
             streams = [unpack_block(read_frame(path, part), str(path)).fields for part in parts]
             return _sorted(_unpack([*streams, last], path))
     raise NotRecordedError(

@@ -6,6 +6,7 @@ Knows nothing of how runs go on.
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable
 from dataclasses import field
 from pathlib import Path
 from typing import Any
@@ -76,6 +77,11 @@ def find_resumptions(folder: Path) -> tuple[tuple[Resumption, ...], str]:
         return read_resumptions(folder), ""
     except (CorruptFileError, FormatVersionError) as error:
         return (), str(error)
+
+
+def count_workers(first: int, resumptions: Iterable[Resumption]) -> tuple[int, ...]:
+    """Return how many workers the parts of a run had, in their order; it began with `first`."""
+    return (first, *(resumption.worker_count for resumption in resumptions))
 
 
 def add_resumption(folder: Path, resumption: Resumption) -> None:

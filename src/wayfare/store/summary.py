@@ -169,7 +169,8 @@ class ShutdownReport:
 class NodesetReport:
     """A nodeset's copies and its batches; `mean_batch` is rows per batch, None without any.
 
-    `tools` are the batched ones that were called.
+    `tools` are the batched ones that were called. What is said of batches leaves `uncounted_copies`
+    out: they died, or did not answer, before they had said what they had served.
     """
 
     parallelism: Literal["replicated", "shared"]
@@ -179,6 +180,7 @@ class NodesetReport:
     flushes: dict[str, int] = field(default_factory=dict)
     tools: dict[str, ToolBatches] = field(default_factory=dict)
     shutdown_faults: tuple[ShutdownReport, ...] = ()
+    uncounted_copies: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, config=STRICT_FIELDS)

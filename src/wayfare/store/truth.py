@@ -6,7 +6,7 @@ Knows nothing of which episodes a run should have.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from wayfare.store.errors import CorruptFileError
 from wayfare.store.firings import unpack_columns, unpack_firings
-from wayfare.store.frames import read_frame, read_frames
+from wayfare.store.frames import read_frame, read_frames, salvage_frames
 from wayfare.store.records import EpisodeKey, EpisodeRecord, Firing
 
 EPISODES_FILE = "episodes.frames"
@@ -33,6 +33,19 @@ class Committed:
     position: int
     firings_offset: int
     record: EpisodeRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Salvage:
+    """What can be read of the file of truth, in the order written, and what is wrong with it."""
+
+    entries: tuple[Committed, ...]
+    problems: tuple[str, ...] = ()
+
+    @property
+    def latest(self) -> list[Committed]:
+        """Return each finished episode's last record, in the order of the run's list."""
+        return _pick_latest(self.entries)
 
 
 def pack_record(record: EpisodeRecord) -> bytes:
@@ -84,7 +97,23 @@ def read_latest(folder: Path, keys: Sequence[EpisodeKey]) -> list[Committed]:
 
     `keys` and errors are those of `read_truth`.
     """
-    latest = {entry.position: entry for entry in read_truth(folder, keys)}
+    return _pick_latest(read_truth(folder, keys))
+
+
+def salvage_truth(folder: Path, keys: Sequence[EpisodeKey]) -> Salvage:
+    """Return what was committed as far as it can be read; `keys` are those of `read_truth`."""
+    path, problems = folder / EPISODES_FILE, list[str]()
+    entries = []
+    for offset, payload in salvage_frames(path, problems):
+        try:
+            entries.append(_unpack(payload, f"{path}: byte {offset}", keys))
+        except CorruptFileError as error:
+            problems.append(str(error))
+    return Salvage(tuple(entries), tuple(problems))
+
+
+def _pick_latest(entries: Iterable[Committed]) -> list[Committed]:
+    latest = {entry.position: entry for entry in entries}
     return [latest[position] for position in sorted(latest)]
 
 

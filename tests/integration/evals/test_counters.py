@@ -54,3 +54,36 @@ def test_batches_of_copies_that_were_recycled_are_counted(
     policy = found["nodesets"]["policy_sum"]
     assert policy["copies"][0]["recycled"] > 0
     assert policy["tools"]["act"]["rows"] == sum(row["steps"] for row in found["episodes_table"])
+
+
+DIES_ONCE = """
+import os, pathlib, signal
+
+def die_once(ctx, path):
+    if any(row.step > 2 for row in ctx.rows) and not pathlib.Path(path).exists():
+        pathlib.Path(path).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class Act("""
+
+
+def test_batches_of_a_shared_copy_that_died_are_said_to_be_missing(
+    wayfare: Any, workspace: Callable[[str, str], Path]
+) -> None:
+    text = (WORKSPACE / "nodesets/policy_sum.py").read_text().replace("\nclass Act(", DIES_ONCE)
+    seen, marker = 'seen = inputs["seen"]', str(wayfare.folder / "died")
+    workspace("policy_sum.py", text.replace(seen, f"{seen}\n        die_once(ctx, {marker!r})"))
+    workspace("env_drift.py", (WORKSPACE / "nodesets/env_drift.py").read_text())
+    folder = workspace("drift.json", (WORKSPACE / "graphs/drift.json").read_text())
+    wayfare.environment["WAYFARE_WORKSPACE"] = str(folder)
+
+    out = wayfare.evaluate("drift", "--workers", "2")["out"]
+
+    found = wayfare.show(out)
+    policy, env = found["nodesets"]["policy_sum"], found["nodesets"]["env_drift"]
+    assert (policy["uncounted_copies"], env["uncounted_copies"]) == (1, 0)
+    steps = sum(row["steps"] for row in found["episodes_table"])
+    assert 0 < policy["tools"]["act"]["rows"] < steps
+    shown = wayfare.run("show", out).out
+    assert "not counted  the batches that one copy of policy_sum had served, which died" in shown

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.integration.evals.damaged_run import list_keys, show
 
 from wayfare.evals.run import Run
 from wayfare.store.errors import CorruptFileError
@@ -15,37 +16,6 @@ from wayfare.store.run import RunReader
 from wayfare.store.truth import FIRINGS_FILE, read_latest
 
 HOLDS = "what holds: outcomes, metrics and digests of 6 episodes; they stand in the records"
-
-
-@pytest.fixture(scope="module")
-def made() -> dict[str, Path]:
-    """Keep runs that several tests damage copies of."""
-    return {}
-
-
-@pytest.fixture
-def run(wayfare: Any, made: dict[str, Path], tmp_path_factory: Any, tmp_path: Path) -> Any:
-    """Give a function from a graph and `--record` to a copy of such a run, to be damaged."""
-
-    def copy(graph: str = "camera", record: str = "actions") -> Path:
-        if f"{graph} {record}" not in made:
-            folder = tmp_path_factory.mktemp(graph)
-            wayfare.environment["WAYFARE_RUNS"] = str(folder)
-            made[f"{graph} {record}"] = Path(wayfare.evaluate(graph, "--record", record)["out"])
-        target = tmp_path / "runs" / "copy"
-        shutil.copytree(made[f"{graph} {record}"], target)
-        return target
-
-    return copy
-
-
-def show(wayfare: Any, folder: Path) -> tuple[dict[str, Any], str]:
-    """Return the one damage of a run and what is said of it."""
-    told, shown = wayfare.run("show", str(folder), "--json"), wayfare.run("show", str(folder))
-    assert (told.status, shown.status) == (3, 3), told.err
-    (damage,) = told.document["damage"]
-    assert f"damaged: {damage['problem']}" in shown.out
-    return damage, shown.out
 
 
 @pytest.mark.parametrize("record", ["none", "actions", "frames", "full"])
@@ -114,16 +84,16 @@ def test_a_damaged_recording_concerns_the_episodes_that_stand_behind_it(
 def test_labels_are_missed_only_by_who_asks_for_them(wayfare: Any, run: Any) -> None:
     folder = run("outing")
     assert wayfare.run("show", str(folder), "--by", "weather").status == 0
+    assert wayfare.run("show", str(folder), "--by", "wheather").status == 2
     (folder / "labels.json").write_text("{}")
     by_scene = wayfare.run("show", str(folder), "--by", "scene", "--json")
     assert (by_scene.status, len(by_scene.document["damage"])) == (3, 1)
     by_label = wayfare.run("show", str(folder), "--by", "weather")
-    assert (by_label.status, "labels.json is damaged" in by_label.err) == (2, True)
-
-
-def list_keys(folder: Path) -> list[str]:
-    header = RunReader.open(folder, folder.parent).header
-    return [planned.key.text for planned in header.episodes]
+    assert (by_label.status, by_label.err) == (3, "")
+    assert "labels.json is damaged" in by_label.out
+    assert "--by weather can't be had without these labels: all episodes are listed" in by_label.out
+    told = wayfare.run("show", str(folder), "--by", "weather", "--json").document
+    assert (told["by"], len(told["episodes_table"])) == (None, 10)
 
 
 def find_files(folder: Path, record: str) -> list[Path]:

@@ -27,10 +27,17 @@ def table_of(document: dict[str, Any]) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in columns) for row in document["episodes_table"]]
 
 
+def count_workers(wayfare: Any) -> tuple[int, list[int]]:
+    """Return how many workers the only run had last, and in each of its parts."""
+    (entry,) = wayfare.run("runs", "--json").document
+    return entry["worker_count"], entry["worker_counts"]
+
+
 def test_killed_run_ends_in_the_table_of_an_undisturbed_one(wayfare: Any) -> None:
     folder = kill_in_the_middle(wayfare, "drift", *held(wayfare), "--workers", "3")
     before = wayfare.show(str(folder))
     assert before["status"] == "incomplete"
+    assert count_workers(wayfare) == (3, [3])
     assert 0 < before["episodes"]["completed"] < 40
     shown = wayfare.run("show", str(folder)).out
     assert f"wayfare eval --resume {folder}" in shown
@@ -39,6 +46,7 @@ def test_killed_run_ends_in_the_table_of_an_undisturbed_one(wayfare: Any) -> Non
 
     assert answer.status == 0, answer.err
     assert f"{before['episodes']['completed']} of them kept, 2 workers" in answer.err
+    assert count_workers(wayfare) == (2, [3, 2])
     after = wayfare.show(str(folder))
     wayfare.environment["WAYFARE_RUNS"] = str(wayfare.folder / "undisturbed")
     undisturbed = wayfare.evaluate("drift", *held(wayfare), "--workers", "4")

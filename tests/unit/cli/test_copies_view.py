@@ -87,3 +87,16 @@ def test_copies_that_did_not_shut_down_are_told_per_nodeset():
 def test_parts_that_nobody_counted_are_told(count, words):
     told = describe_uncounted(replace(summary("r1"), uncounted_parts=count))
     assert (words in told, bool(told)) == (True, bool(count))
+
+
+def test_copies_whose_batches_nobody_counted_are_told_per_nodeset():
+    reports = {
+        name: NodesetReport(parallelism="shared", uncounted_copies=count)
+        for name, count in {"a": 2, "b": 0, "c": 1}.items()
+    }
+    told = describe_uncounted(replace(summary("r1"), nodesets=reports, uncounted_parts=1))
+    assert [line.split(",")[0] for line in told.splitlines()] == [
+        "what copies did in one part of the run",
+        "the batches that 2 copies of a had served",
+        "the batches that one copy of c had served",
+    ]

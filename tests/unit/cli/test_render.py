@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console, Group
-from tests.unit.store.example import header
+from tests.unit.store.example import header, resumption
 
 from wayfare.cli.render import (
     describe_outcomes,
@@ -117,6 +117,16 @@ def test_a_run_whose_summary_is_damaged_is_listed_and_told():
     shown = words(render_runs([entry]))
     assert ["r3", "done", "agent", "2", "4/4", "-"] in shown
     assert ["r3:", "summary.json", "is", "damaged"] in shown
+
+
+def test_a_run_that_went_on_is_listed_with_the_workers_of_its_parts():
+    parts = tuple(resumption(worker_count=count) for count in (2, 8, 8, 2))
+    entry = RunEntry(
+        run_id="r", folder=Path("r"), status="done", header=header(), resumptions=parts
+    )
+    assert ["r", "done", "agent", "2,", "8,", "2", "-", "-"] in words(render_runs([entry]))
+    told = text_of(render_summary(SUMMARY, parts[:2]))
+    assert "2 times, with 2, 8 workers; forced over:" in told
 
 
 def row(number, scene="", repeat=0, **changes):

@@ -76,6 +76,13 @@ def test_copies_that_were_recycled_count_too():
     assert (found.flushes, found.handler_s) == ({"all_waiting": 2, "gap": 4}, 3.0)
 
 
+def test_copies_that_could_not_say_what_they_served_are_counted():
+    found = policy({"act": ACT}, None, None)
+    assert (found.batches, found.uncounted_copies) == (2, 2)
+    later = {"policy": policy(None)}
+    assert add_reports({"policy": found}, later)["policy"].uncounted_copies == 3
+
+
 def test_parts_of_a_run_are_added_up_by_tag_and_tool():
     first = report_nodesets(
         header(), [copy("env", "env"), copy("policy", "policy")], {"policy": [{"act": ACT}]}

@@ -33,8 +33,8 @@ def header(keys=KEYS, **changes):
     return RunHeader(**{**fields, **changes})
 
 
-def claim(position, outcome="completed", key=None):
-    return Claim(position, key or KEYS[position], outcome, "ab")
+def claim(position, outcome="completed", key=None, attempts=1):
+    return Claim(position, key or KEYS[position], outcome, "ab", attempts)
 
 
 def record(key, outcome="completed"):
@@ -64,7 +64,11 @@ def test_missing_episodes_forbid_the_certificate_and_are_no_problem_of_what_is_t
 
 
 def test_an_error_may_be_tried_again_and_a_result_may_not():
-    assert certify(header(KEYS[:1]), [claim(0, "error"), claim(0)]).certified
+    assert certify(header(KEYS[:1]), [claim(0, "error"), claim(0, attempts=2)]).certified
+    again = certify(header(KEYS[:1]), [claim(0, "error"), claim(0, "error")])
+    assert again.problems == (
+        "episode env@0123/val/attic/1/0 is recorded again without a further attempt",
+    )
     twice = certify(header(KEYS[:1]), [claim(0), claim(0)])
     assert twice.problems == (
         "episode env@0123/val/attic/1/0 is recorded again after it was completed",

@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wayfare.store.errors import CorruptFileError, FormatVersionError
-from wayfare.store.frames import FRAME_BYTES, HEAD_BYTES, FrameWriter, read_frame, read_frames
+from wayfare.store.frames import (
+    FRAME_BYTES,
+    HEAD_BYTES,
+    FrameWriter,
+    read_frame,
+    read_frames,
+    salvage_frames,
+)
 
 
 def write(path, payloads):
@@ -66,6 +73,22 @@ def test_a_damaged_length_never_passes_for_a_record_cut_short(tmp_path):
     path.write_bytes(content)
     with pytest.raises(CorruptFileError, match=f"byte {HEAD_BYTES}: a record's length"):
         payloads_of(path)
+
+
+def test_a_record_whose_content_is_damaged_hides_no_other(tmp_path):
+    path, problems = tmp_path / "a", []
+    offsets = write(path, [b"one", b"two", b"three", b"four"])
+    content = bytearray(path.read_bytes())
+    content[offsets[1] + FRAME_BYTES] ^= 1
+    path.write_bytes(content)
+    assert [payload for _, payload in salvage_frames(path, problems)] == [b"one", b"three", b"four"]
+    assert [f"byte {offsets[1]}: a record's content" in problem for problem in problems] == [True]
+    content[offsets[2]] ^= 1
+    path.write_bytes(content)
+    assert [payload for _, payload in salvage_frames(path, problems)] == [b"one"]
+    assert f"byte {offsets[2]}: a record's length" in problems[-1]
+    assert list(salvage_frames(tmp_path / "none", problems)) == []
+    assert "can't be read" in problems[-1]
 
 
 def test_zeros_that_a_crash_of_the_machine_left_are_dropped(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from wayfare.store.errors import CorruptFileError, NotRecordedError
 from wayfare.store.frames import FrameWriter, read_frames
 from wayfare.store.recording import (
+    ACTIONS_FILE,
     CALLS_FOLDER,
     calls_path,
     record_token,
@@ -18,9 +19,11 @@ from wayfare.store.recording import (
 )
 from wayfare.store.recording_actions import (
     ActionFile,
+    Parts,
     RecordedAction,
     need_actions,
     pack_action,
+    survey_parts,
 )
 from wayfare.store.recording_block import pack_block, pack_value, unpack_block, unpack_value
 from wayfare.store.recording_calls import CallReader, CallWriter, RecordedCall, check_ends
@@ -112,6 +115,21 @@ def test_actions_belong_to_the_record_that_was_committed_with_them(file, tmp_pat
 
     assert need_actions(tmp_path, RECORD) == actions(1)
     assert need_actions(tmp_path, OTHER) == actions(2)
+
+
+def test_parts_that_moved_or_are_nobodys_are_known(file, tmp_path):
+    parts = [file.append_part(packed(actions(turn))) for turn in (1, 2)]
+    token = record_token(RECORD)
+    file.append_episode(3, token, actions=packed(actions(3)), parts=parts)
+    path = tmp_path / ACTIONS_FILE
+    assert survey_parts(path) == Parts(frozenset(), (), parts[1])
+    whole, span = path.read_bytes(), slice(*parts)
+    path.write_bytes(whole + whole[span])
+    assert survey_parts(path) == Parts(frozenset(), ((len(whole), path.stat().st_size),), parts[1])
+    path.write_bytes(whole[: parts[1]] + whole[span] + whole[parts[1] :])
+    assert survey_parts(path).astray == {token}
+    path.write_bytes(whole[: parts[0]] + whole[parts[1] :])
+    assert survey_parts(path).astray == {token}
 
 
 def test_what_was_not_recorded_is_said_with_the_option_that_records_it(tmp_path):

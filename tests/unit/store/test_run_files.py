@@ -1,6 +1,7 @@
 """A run's files are held to one another: what is damaged, missing or another run's is told."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from tests.unit.store.example import (
@@ -82,7 +83,7 @@ def test_a_run_is_listed_by_its_records_where_its_summary_is_damaged(tmp_path):
         (writer.folder / "summary.json").write_text("{}")
     (entry,) = list_runs(tmp_path)
     assert (entry.status, entry.finished, entry.total) == ("incomplete", 3, 4)
-    assert entry.has_damaged_summary
+    assert entry.has_damage
     assert "summary.json is damaged" in entry.problem
     with RunWriter.reopen(writer.folder) as again:
         again.append(record(3), firings(3))
@@ -102,6 +103,23 @@ def test_a_run_goes_on_whose_earlier_resumptions_are_damaged_and_keeps_them_asid
     assert "It is kept as resumptions.json.damaged" in note
     assert read_resumptions(writer.folder) == (resumption(),)
     assert (writer.folder / "resumptions.json.damaged").read_text() == "damaged"
+
+
+def test_a_run_is_listed_with_the_workers_of_all_its_parts(tmp_path):
+    with RunWriter.create(tmp_path, header()) as writer:
+        writer.append(record(0), firings(0))
+    assert list_runs(tmp_path)[0].worker_counts == (2,)
+    for count in (3, 5):
+        with RunWriter.reopen(writer.folder) as again:
+            again.begin_again(resumption(worker_count=count), again.list_left())
+    (entry,) = list_runs(tmp_path)
+    assert (entry.worker_counts, entry.worker_count) == ((2, 3, 5), 5)
+    (writer.folder / "resumptions.json").write_text("damaged")
+    (entry,) = list_runs(tmp_path)
+    assert (entry.worker_counts, entry.has_damage) == ((2,), True)
+    with RunWriter.reopen(writer.folder) as again:
+        again.finish(replace(summary(writer.header.run_id, "incomplete"), worker_count=5))
+    assert list_runs(tmp_path)[0].worker_counts == (2, 5)
 
 
 def test_a_list_of_another_run_is_told(tmp_path):
