@@ -15,6 +15,7 @@ from nodeset.ports import PortDef, accept, is_compatible
 from wayfare.cli.value import FILE_SUFFIX, ValueTextError, read_value
 from wayfare.evals.errors import SetupError
 from wayfare.graph.fault import suggest
+from wayfare.graph.setting import value_faults
 from wayfare.graph.tooltype import SEPARATOR, split_type
 
 THEN = "then"
@@ -76,13 +77,15 @@ def bind_calls(
 ) -> list[BoundCall]:
     """Return the calls with values of their ports' types; `node_config` goes to who knows the key.
 
-    Raises CallLineError naming tool, port, what came and what was due.
+    Raises CallLineError naming tool, port or key, what came and what was due.
     """
     tools = [_find_tool(call, manifests[call.nodeset]) for call in calls]
     for key in node_config:
         known = {name for tool in tools for name in tool["default_config"]}
         if key not in known:
             raise CallLineError(f"--node-config {key}: no called tool knows it. {_list(known)}")
+    for call, tool in zip(calls, tools, strict=True):
+        _check_values(call, node_config, tool["default_config"])
     bound: list[BoundCall] = []
     for call, tool in zip(calls, tools, strict=True):
         ports = {port["name"]: PortDef(**port) for port in tool["inputs"]}
@@ -137,6 +140,14 @@ def _find_tool(call: WrittenCall, manifest: Mapping[str, Any]) -> Mapping[str, A
             f"nodeset {call.nodeset!r} has no tool {call.tool!r}. {suggest(call.tool, tools)}"
         )
     return tools[call.tool]
+
+
+def _check_values(
+    call: WrittenCall, config: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> None:
+    option = "--node-config "
+    for fault in value_faults(call.node_type, config, defaults, place=option, option=option):
+        raise CallLineError(str(fault))
 
 
 def _bind_inputs(

@@ -17,6 +17,7 @@ from nodeset.digest import digest_value
 from nodeset.ports import PortDef
 from wayfare.evals.errors import SetupError
 from wayfare.evals.header import MAX_WORKERS
+from wayfare.graph.setting import value_faults
 
 Manifest = Mapping[str, Any]
 Poses = npt.NDArray[np.float64]
@@ -129,15 +130,19 @@ def check_node_config(
 ) -> None:
     """Refuse configuration that none of the tools takes. Raises SetupError."""
     used = {tool.name for tool in tools}
-    known = {
-        key for tool in manifest["tools"] if tool["name"] in used for key in tool["default_config"]
-    }
+    described = [tool for tool in manifest["tools"] if tool["name"] in used]
+    known = {key for tool in described for key in tool["default_config"]}
     unknown = sorted(set(request.node_config) - known)
     if unknown:
         raise SetupError(
             f"--node-config {unknown[0]}: neither of {', '.join(sorted(used))} knows it; the keys "
             f"are: {', '.join(sorted(known)) or 'none'}."
         )
+    option = "--node-config "
+    for tool in described:
+        given, defaults = request.node_config, tool["default_config"]
+        for fault in value_faults(tool["node_type"], given, defaults, place=option, option=option):
+            raise SetupError(str(fault))
 
 
 def read_poses(path: Path, scene_ids: Sequence[str]) -> list[Poses]:

@@ -25,6 +25,7 @@ from wayfare.graph.builtin import (
 from wayfare.graph.document import NodeSpec, describe_rule
 from wayfare.graph.fault import Fault, suggest
 from wayfare.graph.flatten import MAP, RELAY_IN, RELAY_OUT, SUBGRAPH, FlatNode, Home
+from wayfare.graph.setting import value_faults
 from wayfare.graph.tooltype import SEPARATOR, split_type
 
 
@@ -89,7 +90,7 @@ def _resolve_tool(
     found = _find_tool(base, manifests, faults)
     if found is None:
         return base
-    faults.extend(_tool_config_faults(base, found))
+    faults.extend(_setting_faults(base, found, manifests[nodeset]))
     return replace(base, signature=Signature(_ports(found["inputs"]), _ports(found["outputs"])))
 
 
@@ -113,12 +114,20 @@ def _find_tool(
     return None
 
 
-def _tool_config_faults(node: Node, tool: Manifest) -> Iterable[Fault]:
+def _setting_faults(node: Node, tool: Manifest, nodeset: Manifest) -> Iterable[Fault]:
     known = tool.get("default_config") or {}
-    for key in node.tool_config:
-        if key not in known:
-            rule = f"tool {node.type!r} knows no config key {key!r}"
-            yield Fault("config-key", node.place, rule, suggest(key, known))
+    around = nodeset.get("default_config") or {}
+    for key, value in node.tool_config.items():
+        if key in known:
+            continue
+        rule = f"tool {node.type!r} knows no config key {key!r}"
+        remedy = suggest(key, known) if known else "It has none: leave the key out."
+        if key in around:
+            place = f"nodesets.{node.nodeset}"
+            remedy = f"Nodeset {node.nodeset!r} does: --set {place}.{key}=VALUE sets it."
+        yield Fault("config-key", node.place, rule, remedy, value)
+    place, option = f"{node.place} config.", f"--set nodes.{node.path}."
+    yield from value_faults(node.type, node.tool_config, known, place=place, option=option)
 
 
 def _tool_types(manifests: Mapping[str, Manifest]) -> list[str]:

@@ -102,3 +102,28 @@ def test_a_wrong_setting_is_a_sentence_and_no_traceback(
     assert answer.status == 2
     assert told in answer.err + answer.out
     assert "Traceback" not in answer.err + answer.out
+
+
+@pytest.mark.parametrize(
+    ("setting", "told"),
+    [
+        ("gian=2", "knows no config key 'gian' (got 2). Did you mean 'gain'?"),
+        ("gain=abc", "takes a whole number as 'gain', like its default 1 (got 'abc')."),
+        ("gain=2.5", "(got 2.5). Write a whole number."),
+        ("wrong=5", 'put it in quotes: "5", or --set nodes.act.wrong=\'"5"\'.'),
+        ("gain=null", "(got None). Write a whole number."),
+    ],
+)
+def test_a_wrong_setting_of_a_node_is_refused_before_a_run_is_there(
+    wayfare, tmp_path, setting: str, told: str
+) -> None:
+    words = ("line", "--episodes", "2", "--set", f"nodes.act.{setting}")
+    evaluated = wayfare.run("eval", *words, "--out", str(tmp_path / "runs"))
+    assert evaluated.status == 2
+    head, fault = evaluated.err.splitlines()
+    assert head == "wayfare: the graph has 1 fault:"
+    assert fault.startswith("  nodes[3] 'act'")
+    assert "'policy_sum__act'" in fault
+    assert told in fault
+    assert not (tmp_path / "runs").exists()
+    assert wayfare.run("check", *words).err == evaluated.err

@@ -78,6 +78,14 @@ def test_configuration_that_no_tool_takes_is_refused(manifest: Any) -> None:
         check_node_config(asked, manifest, tools)
 
 
+def test_configuration_of_another_kind_is_refused(manifest: Any) -> None:
+    asked = request(node_config={"count": "many"})
+    tools = [choose_render_tool(asked, manifest), choose_list_tool(asked, manifest)]
+
+    with pytest.raises(SetupError, match=r"poses' takes a whole number.*got 'many'"):
+        check_node_config(asked, manifest, tools)
+
+
 @pytest.mark.parametrize(
     ("poses", "told"),
     [

@@ -121,7 +121,8 @@ def test_unknown_config_key_of_a_built_in(draft):
 def test_unknown_config_key_of_a_tool(draft):
     draft.config("step", niose=1)
     assert draft.only_fault() == (
-        "nodes[2] 'step': tool 'env__step' knows no config key 'niose'. Did you mean 'noise'?"
+        "nodes[2] 'step': tool 'env__step' knows no config key 'niose' (got 1). "
+        "Did you mean 'noise'?"
     )
 
 
