@@ -24,8 +24,8 @@ def value_faults(
     """Report values of another kind than their defaults.
 
     `place` and `option` say, up to the key, where they stand and what sets one on a command line.
-    A whole number may stand where the default is a fraction. A default that is None, or that no
-    graph document can hold, says nothing of its kind.
+    Whole numbers and fractions are one kind: who writes 1 as a default may mean 1.0. A default that
+    is None, or that no graph document can hold, says nothing of its kind.
     """
     for key, value in config.items():
         due = _KINDS.get(type(defaults.get(key)))
@@ -44,11 +44,11 @@ class _Kind:
 
 
 _TEXT = _Kind("a text", (str,), "Write a text.")
-_WHOLE = _Kind("a whole number", (int,), "Write a whole number.")
+_NUMBER = _Kind("a number", (int, float), "Write a number.")
 _KINDS: Mapping[type, _Kind] = {
     bool: _Kind("true or false", (bool,), "Write true or false."),
-    int: _WHOLE,
-    float: _Kind("a number", (int, float), "Write a number."),
+    int: _NUMBER,
+    float: _NUMBER,
     str: _TEXT,
     list: _Kind("a list", (list, tuple), "Write a list in JSON, such as [1, 2]."),
     dict: _Kind("an object", (dict,), 'Write an object in JSON, such as {"key": 1}.'),
@@ -60,6 +60,4 @@ def _remedy(due: _Kind, value: object, option: str) -> str:
     if due is _TEXT and isinstance(value, (bool, int, float)):
         quoted = json.dumps(json.dumps(value))
         return f"If it is meant as a text, put it in quotes: {quoted}, or {option}='{quoted}'."
-    if due is _WHOLE and isinstance(value, float):
-        return f"{due.remedy} A tool that takes fractions has a default like 1.0."
     return due.remedy
