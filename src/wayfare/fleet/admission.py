@@ -156,9 +156,14 @@ class Admission:
 
 
 def admit(copies: Iterable[RunningCopy], workers: int) -> Admission | None:
-    """Return what says when workers may call their own copies; None: always."""
-    own = [running for running in copies if running.member.placement.parallelism == "replicated"]
-    return Admission(own, workers) if workers > LEAST else None
+    """Return what says when workers may call their own copies; None: always.
+
+    A worker that calls a shared copy too leaves its own after a call or two, so that no cache would
+    be found filled, and batches want as many as possible at once.
+    """
+    own = list(copies)
+    calls_shared = any(running.member.placement.coalesced for running in own)
+    return None if calls_shared or workers <= LEAST else Admission(own, workers)
 
 
 class AdmittedLink:

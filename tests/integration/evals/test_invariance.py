@@ -31,7 +31,7 @@ def test_digest_is_the_same_at_any_worker_count_and_order(wayfare: Any, graph: s
 def test_workers_that_wait_for_their_turn_change_nothing(wayfare: Any) -> None:
     settings = ("--set", "env_drift.count=300", "--set", "env_drift.max_delay_s=0")
     digests = {
-        workers: wayfare.evaluate("drift_memory", "--workers", str(workers), *settings)["digest"]
+        workers: wayfare.evaluate("drift", "--workers", str(workers), *settings)["digest"]
         for workers in (2, LEAST + 6)
     }
     assert len(set(digests.values())) == 1, digests

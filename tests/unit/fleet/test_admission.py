@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 from tests.deadline import HANG_SECONDS
 
-from wayfare.fleet.admission import LEAST, LOOK_SECONDS, SLICE_SECONDS, Admission
+from wayfare.fleet.admission import LEAST, LOOK_SECONDS, SLICE_SECONDS, Admission, admit
+from wayfare.fleet.place import place
 from wayfare.fleet.request import make_call
 
 WORKERS = LEAST + 4
@@ -192,3 +193,18 @@ async def test_a_fresh_copy_whose_counters_begin_anew_changes_nothing(house):
     house.exchanges[0].answer()
     house.call(0)
     assert len(await house.settle()) == LEAST
+
+
+@pytest.mark.parametrize(
+    ("modes", "workers", "waits"),
+    [
+        (["replicated"], LEAST, False),
+        (["replicated"], LEAST + 1, True),
+        (["replicated", "replicated"], LEAST + 1, True),
+        (["replicated", "shared"], 64, False),
+    ],
+)
+async def test_workers_wait_only_where_they_are_many_and_share_nothing(modes, workers, waits):
+    placements = [place(f"nodeset_{mode}", mode, workers) for mode in modes]
+    copies = [SimpleNamespace(member=SimpleNamespace(placement=found)) for found in placements]
+    assert (admit(copies, workers) is not None) == waits

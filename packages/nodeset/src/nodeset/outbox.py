@@ -8,13 +8,16 @@ from __future__ import annotations
 import array
 import socket
 import threading
+import time
 from collections import deque
 from typing import Callable, Deque, List, Sequence
 
 from nodeset.array_wire import Buffer
 
 MAX_PENDING_BYTES = 256 * 2**20
-"""For each worker: a connection that lets more than this wait, beyond one frame, is given up."""
+"""For each worker: a connection on which more than this waits is given up if it reads nothing."""
+STALL_SECONDS = 30.0
+"""How long it may read nothing then."""
 _MAX_PIECES = 512  # the kernel takes 1024
 
 
@@ -22,12 +25,16 @@ class Outbox:
     """The unsent bytes of one connection; any thread may send.
 
     `frames` counts what was given to `send`; `is_broken` is set when the other end is gone or
-    does not read. `take_notices` returns what has to go out before the next frame.
+    does not read. One that reads, however slowly, may have any amount wait: it is no more than what
+    it has asked for. `take_notices` returns what has to go out before the next frame.
     """
 
-    def __init__(self, sock: socket.socket) -> None:
+    def __init__(self, sock: socket.socket, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.take_notices: Callable[[], bytes] = bytes
         self._socket = sock
+        self._clock = clock
+        self._moved_at = 0.0
+        """When it was last seen that the other end reads, while something waits."""
         self._lock = threading.Lock()
         self._pending: Deque[memoryview] = deque()
         self.pending_bytes = 0
@@ -68,8 +75,11 @@ class Outbox:
     def flush(self) -> None:
         """Send what waits, as far as the socket takes it."""
         with self._lock:
+            before = self.pending_bytes
             self._pending = deque(self._send_some(list(self._pending)))
             self.pending_bytes = sum(len(piece) for piece in self._pending)
+            if self.pending_bytes < before:
+                self._moved_at = self._clock()
 
     def abandon(self) -> None:
         """Drop what waits and all that comes."""
@@ -90,13 +100,18 @@ class Outbox:
     def _send_parts(self, pieces: List[memoryview]) -> bool:
         if not self._pending:
             pieces = self._send_some(pieces)
-        if self.pending_bytes > self.max_pending_bytes:
+        if self.pending_bytes > self.max_pending_bytes and self._is_stalled():
             self._break()
             return False
         self._keep(pieces)
         return not self._pending and not self.is_broken
 
+    def _is_stalled(self) -> bool:
+        return self._clock() - self._moved_at > STALL_SECONDS
+
     def _keep(self, pieces: Sequence[memoryview]) -> None:
+        if pieces and not self._pending:
+            self._moved_at = self._clock()
         for piece in pieces:
             self._pending.append(memoryview(bytes(piece)))
             self.pending_bytes += len(piece)
