@@ -93,8 +93,8 @@ class Admission:
         if not self._queue and (turn.is_admitted or self.limit >= len(self._turns)):
             turn.sent_at = now
             return True
-        if turn.is_admitted and now - turn.admitted_at > SLICE_SECONDS and turn.is_idle:
-            self._dismiss(turn)
+        if turn.is_admitted and now - turn.admitted_at > SLICE_SECONDS:
+            self._dismiss(turn)  # what it has under way goes on
         turn.sent_at = now
         return turn.is_admitted
 
