@@ -120,7 +120,7 @@ class Recorder:
             _make_clean(self._folder / VIDEOS_FOLDER)
             self._listing = VideoList(self._folder, self._room)
             self._files.callback(self._listing.close)
-            list_lost_videos(self._folder, keys, self._request.only, listing=self._listing)
+            self._list_lost()
         else:
             _make_clean(self._folder / CALLS_FOLDER)
             remove_strays(self._folder, keys)
@@ -133,11 +133,17 @@ class Recorder:
         with suppress(NoRoomError):  # the run was asked to end while the disk was full
             for track in self._unsettled:
                 track.give_up()
+            if kind is None and self._request.mode == "frames":
+                self._list_lost()  # at the start no video may have been there to tell the ports by
         self._files.close()
         if kind is None:
             with suppress(NoRoomError):
                 for lane in self._lanes:
                     lane.check()
+
+    def _list_lost(self) -> None:
+        keys = list(self._positions)
+        list_lost_videos(self._folder, keys, self._request.only, listing=self._listing)
 
     def start(self, worker: int, planned: PlannedEpisode, episode: EpisodeContext) -> Tape:
         """Return the tape for an attempt of a worker at an episode."""

@@ -83,7 +83,7 @@ def test_an_input_may_be_the_output_of_the_latest_earlier_call(bind):
 
 def test_node_config_goes_to_tools_that_know_the_key(bind):
     assert bind("env__look", {"gain": 2})[0].config == {"gain": 2}
-    with pytest.raises(CallLineError, match="--node-config gain: tool 'env__look' takes a whole"):
+    with pytest.raises(CallLineError, match="--node-config gain: tool 'env__look' takes a number"):
         bind("env__look", {"gain": "x"})
     with pytest.raises(CallLineError, match="--node-config speed: no called tool knows it"):
         bind("env__look", {"speed": 2})
