@@ -42,6 +42,7 @@ from wayfare.store.recording_poses import PoseFile
 from wayfare.store.recording_videos import VideoList
 from wayfare.store.records import EpisodeRecord, PlannedEpisode, RunHeader
 from wayfare.store.room import Room
+from wayfare.store.truth import EPISODES_FILE
 
 _CORES_PER_LANE = 4
 """Of so many cores recording may take one; the others belong to those who bring the frames."""
@@ -102,6 +103,8 @@ class Recorder:
         self._lanes: list[Lane] = []
         self._tapes: set[Tape] = set()
         self._unsettled: list[VideoTrack] = []
+        self._goes_on = False
+        """Whether videos are made of a run that may have been killed before."""
 
     async def __aenter__(self) -> Recorder:
         if self._request.mode == "none":
@@ -120,6 +123,7 @@ class Recorder:
             _make_clean(self._folder / VIDEOS_FOLDER)
             self._listing = VideoList(self._folder, self._room)
             self._files.callback(self._listing.close)
+            self._goes_on = (self._folder / EPISODES_FILE).exists()
             self._list_lost()
         else:
             _make_clean(self._folder / CALLS_FOLDER)
@@ -133,7 +137,7 @@ class Recorder:
         with suppress(NoRoomError):  # the run was asked to end while the disk was full
             for track in self._unsettled:
                 track.give_up()
-            if kind is None and self._request.mode == "frames":
+            if kind is None and self._goes_on:
                 self._list_lost()  # at the start no video may have been there to tell the ports by
         self._files.close()
         if kind is None:
