@@ -90,12 +90,11 @@ class Admission:
         now = self._clock()
         if now >= self._looks_at:
             self._look(now)
-        if not self._queue and (turn.is_admitted or self.limit >= len(self._turns)):
-            turn.sent_at = now
-            return True
+        turn.sent_at = now
+        if not self._queue:
+            return turn.is_admitted or self.limit >= len(self._turns)
         if turn.is_admitted and now - turn.admitted_at > SLICE_SECONDS:
             self._dismiss(turn)  # what it has under way goes on
-        turn.sent_at = now
         return turn.is_admitted
 
     def hold(self, turn: _Turn, exchange: Exchange, request: Request) -> None:
